@@ -1,0 +1,557 @@
+"""Hold the terms that automata are made of: a state is the language that remains.
+
+A term denotes a set of byte strings. ``step(byte)`` gives its Brzozowski derivative: what may follow that byte.
+``nullable`` says that the text may end here (the accept state). ``Arena.empty`` is the language without any text
+(the dead state); constructors remove empty parts, so every other term can be finished.
+
+Terms are hash-consed: one arena makes equal terms once, so identity is equality and derivatives are memoised on the
+term. Derivatives are taken once per *byte class*, not per byte: a term's ``Partition`` maps each byte to a class, and
+class 0 is dead. Walking a text is then two table look-ups a byte.
+
+An arena may be used from several threads: its tables only grow, by single atomic operations, and two threads that
+race derive the same term.
+
+Source: Brzozowski, "Derivatives of Regular Expressions", 1964; Owens, Reppy and Turon, "Regular-expression
+derivatives re-examined", 2009 (byte classes, hash-consing).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from bisect import bisect_left
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import TypeVar
+
+from commitgate.errors import LimitExceededError
+
+TermT = TypeVar("TermT", bound="Term")
+
+ALL_BYTES = (1 << 256) - 1
+
+
+class Partition:
+    """Split the 256 bytes into classes whose members have the same derivative. Class 0 holds the dead bytes.
+
+    Attributes:
+        class_of: 256 entries, byte to class.
+        count: number of classes, the dead one included.
+        representatives: one byte of each class; entry 0 has no meaning.
+    """
+
+    __slots__ = ("class_of", "count", "representatives")
+
+    def __init__(self, class_of: bytes) -> None:
+        self.class_of = class_of
+        self.count = max(class_of) + 1
+        first: dict[int, int] = {}
+        for byte, number in enumerate(class_of):
+            first.setdefault(number, byte)
+        self.representatives = tuple(first.get(number, 0) for number in range(self.count))
+
+    @staticmethod
+    def of(keys: Iterable[Hashable | None]) -> Partition:
+        """Return the partition of 256 keys, one a byte; None marks a dead byte, equal keys share a class."""
+        numbers: dict[Hashable, int] = {}
+        return Partition(bytes(0 if key is None else numbers.setdefault(key, len(numbers) + 1) for key in keys))
+
+
+class Arena:
+    """Make terms, each once.
+
+    Args:
+        max_states: most terms to make; one more raises ``LimitExceededError``.
+    """
+
+    def __init__(self, *, max_states: int = 1_000_000) -> None:
+        self._terms: dict[Hashable, Term] = {}
+        self._partitions: dict[bytes, Partition] = {}
+        self._products: dict[tuple[Partition, Partition], Partition] = {}
+        self._max_states = max_states
+        self.empty: Term = _Empty(self)
+        self.epsilon: Term = _Epsilon(self)
+
+    def __len__(self) -> int:
+        """Return the number of terms made."""
+        return len(self._terms)
+
+    def intern(self, key: Hashable, make: Callable[[], TermT]) -> TermT:
+        """Return the term of this key, made on first use."""
+        found = self._terms.get(key)
+        if found is None:
+            if len(self._terms) >= self._max_states:
+                raise LimitExceededError(
+                    f"the contract needs more than {self._max_states} automaton states; make it smaller or raise "
+                    "Limits.states",
+                    limit_name="states",
+                    limit=self._max_states,
+                    found=self._max_states + 1,
+                )
+            found = self._terms.setdefault(key, make())
+        return found  # pyright: ignore[reportReturnType] - a key names its term's kind
+
+    def partition(self, partition: Partition) -> Partition:
+        """Return the arena's own copy of an equal partition."""
+        return self._partitions.setdefault(partition.class_of, partition)
+
+    def product(self, first: Partition, second: Partition) -> Partition:
+        """Return the coarsest partition that both refine to."""
+        found = self._products.get((first, second))
+        if found is None:
+            pairs = zip(first.class_of, second.class_of, strict=True)
+            found = self.partition(Partition.of(None if pair == (0, 0) else pair for pair in pairs))
+            self._products[first, second] = found
+        return found
+
+    def literal(self, data: bytes, offset: int = 0) -> Term:
+        """Return the term of exactly ``data[offset:]``."""
+        if offset == len(data):
+            return self.epsilon
+        return self.intern((Literal, data, offset), lambda: Literal(self, data, offset))
+
+    def literal_set(self, texts: tuple[bytes, ...], place: str = "") -> Term:
+        """Return the term of any one of ``texts``; they must be sorted and distinct."""
+        return self._literal_range(texts, 0, len(texts), 0, place)
+
+    def _literal_range(self, texts: tuple[bytes, ...], low: int, high: int, offset: int, place: str) -> Term:
+        if low == high:
+            return self.empty
+        if high - low == 1:
+            return self.literal(texts[low], offset)
+        key = (LiteralSet, id(texts), low, high, offset)
+        return self.intern(key, lambda: LiteralSet(self, texts, low, high, offset, place))
+
+    def run(self, members: int, least: int = 0, most: int | None = None) -> Term:
+        """Return the term of ``least`` to ``most`` bytes of the set ``members`` (bit n stands for byte n)."""
+        if most == 0:
+            return self.epsilon
+        return self.intern((Run, members, least, most), lambda: Run(self, members, least, most))
+
+    def sequence(self, head: Term, rest: Term) -> Term:
+        """Return the term of a text of ``head`` followed by one of ``rest``."""
+        if head is self.empty or rest is self.empty:
+            return self.empty
+        if head is self.epsilon:
+            return rest
+        if rest is self.epsilon:
+            return head
+        if isinstance(head, Sequence):
+            return self.sequence(head.head, self.sequence(head.rest, rest))
+        return self.intern((Sequence, id(head), id(rest)), lambda: Sequence(self, head, rest))
+
+    def chain(self, *parts: Term) -> Term:
+        """Return the sequence of all parts."""
+        result = self.epsilon
+        for part in reversed(parts):
+            result = self.sequence(part, result)
+        return result
+
+    def choice(self, options: Iterable[Term]) -> Term:
+        """Return the union of all options."""
+        flat: dict[int, Term] = {}
+        for option in options:
+            members = option.options if isinstance(option, Choice) else (option,)
+            for member in members:
+                if member is not self.empty:
+                    flat[id(member)] = member
+        if not flat:
+            return self.empty
+        if len(flat) == 1:
+            return next(iter(flat.values()))
+        key = (Choice, frozenset(flat))
+        return self.intern(key, lambda: Choice(self, tuple(flat.values())))
+
+
+class Term(ABC):
+    """Denote a set of byte strings. Made by an arena alone; compare by identity.
+
+    Attributes:
+        arena: where it was made.
+        nullable: the empty text belongs to it.
+    """
+
+    __slots__ = ("_class_of", "_next", "arena", "nullable")
+
+    def __init__(self, arena: Arena, *, nullable: bool) -> None:
+        self.arena = arena
+        self.nullable = nullable
+        self._class_of: bytes = b""
+        self._next: list[Term | None] | None = None
+
+    def step(self, byte: int) -> Term:
+        """Return what may follow ``byte``; the empty term where nothing may."""
+        successors = self._next
+        if successors is None:
+            successors = self._prepare()
+        number = self._class_of[byte]
+        found = successors[number]
+        if found is None:
+            found = successors[number] = self._derive(byte)
+        return found
+
+    def walk(self, data: bytes) -> Term:
+        """Return what may follow all of ``data``."""
+        term = self
+        for byte in data:
+            term = term.step(byte)
+        return term
+
+    @property
+    def partition(self) -> Partition:
+        """Return the byte classes of this term."""
+        return self.arena.partition(self._partition())
+
+    def successors(self) -> Iterator[tuple[bytes, Term]]:
+        """Yield each set of bytes with the live term that follows any of them."""
+        partition = self.partition
+        for number in range(1, partition.count):
+            following = self.step(partition.representatives[number])
+            if following is not self.arena.empty:
+                members = bytes(byte for byte in range(256) if partition.class_of[byte] == number)
+                yield members, following
+
+    def saturated(self, reach: int) -> Term:
+        """Return a term, shared by many, that agrees with this one on all texts' first ``reach`` bytes.
+
+        Agreement means: for every text of at most ``reach`` bytes, both are dead after it or neither is, and both are
+        nullable after it or neither is. Counters too large to matter are dropped, so that states which no single
+        token can tell apart are one.
+        """
+        del reach
+        return self
+
+    @property
+    def shared_key(self) -> Hashable | None:
+        """Return a key that is equal for the same language in any arena, or None where sharing does not pay.
+
+        Terms that have one are self-contained leaves whose walk over a vocabulary is long (the inside of a string).
+        """
+        return None
+
+    def describe(self) -> str:
+        """Say in words what may come next."""
+        return "more text"
+
+    @property
+    def place(self) -> str | None:
+        """Return the JSON pointer, in the schema, of what may come next; None where the term does not know it."""
+        return None
+
+    def _prepare(self) -> list[Term | None]:
+        partition = self.partition
+        self._class_of = partition.class_of
+        successors: list[Term | None] = [None] * partition.count
+        successors[0] = self.arena.empty
+        self._next = successors
+        return successors
+
+    @abstractmethod
+    def _partition(self) -> Partition:
+        """Return byte classes such that bytes of one class have the same derivative, and class 0 is dead."""
+
+    @abstractmethod
+    def _derive(self, byte: int) -> Term:
+        """Return the derivative by a byte of a class other than 0."""
+
+
+def _set_partition(members: int) -> Partition:
+    return Partition(bytes(members >> byte & 1 for byte in range(256)))
+
+
+def _printable(data: bytes) -> str:
+    return repr(data.decode("utf-8", "backslashreplace"))
+
+
+class _Empty(Term):
+    """Denote no text at all: the dead state."""
+
+    __slots__ = ()
+
+    def __init__(self, arena: Arena) -> None:
+        super().__init__(arena, nullable=False)
+
+    def describe(self) -> str:
+        return "nothing: the text cannot be continued"
+
+    def _partition(self) -> Partition:
+        return Partition(bytes(256))
+
+    def _derive(self, byte: int) -> Term:
+        return self
+
+
+class _Epsilon(Term):
+    """Denote the empty text alone: nothing but the end can follow."""
+
+    __slots__ = ()
+
+    def __init__(self, arena: Arena) -> None:
+        super().__init__(arena, nullable=True)
+
+    def describe(self) -> str:
+        return "the end of the text"
+
+    def _partition(self) -> Partition:
+        return Partition(bytes(256))
+
+    def _derive(self, byte: int) -> Term:
+        return self.arena.empty
+
+
+class Literal(Term):
+    """Denote exactly ``data[offset:]``."""
+
+    __slots__ = ("data", "offset")
+
+    def __init__(self, arena: Arena, data: bytes, offset: int) -> None:
+        super().__init__(arena, nullable=False)
+        self.data = data
+        self.offset = offset
+
+    def describe(self) -> str:
+        return _printable(self.data[self.offset :])
+
+    def _partition(self) -> Partition:
+        return _set_partition(1 << self.data[self.offset])
+
+    def _derive(self, byte: int) -> Term:
+        return self.arena.literal(self.data, self.offset + 1)
+
+
+class LiteralSet(Term):
+    """Denote one of ``texts[low:high]``, each without its first ``offset`` bytes, which all of them share.
+
+    One term stands for a whole range of the sorted array, so a large enum costs one object and not a chain of nodes.
+    """
+
+    __slots__ = ("_place", "high", "low", "offset", "texts")
+
+    def __init__(self, arena: Arena, texts: tuple[bytes, ...], low: int, high: int, offset: int, place: str) -> None:
+        super().__init__(arena, nullable=len(texts[low]) == offset)
+        self.texts = texts
+        self.low = low
+        self.high = high
+        self.offset = offset
+        self._place = place
+
+    @property
+    def place(self) -> str | None:
+        return self._place
+
+    def describe(self) -> str:
+        shown = [_printable(text[self.offset :]) for text in self.texts[self.low : min(self.high, self.low + 5)]]
+        more = self.high - self.low - len(shown)
+        return "one of " + ", ".join(shown) + (f" and {more} more" if more else "")
+
+    def _first(self) -> int:
+        return self.low + 1 if self.nullable else self.low
+
+    def _partition(self) -> Partition:
+        keys: list[int | None] = [None] * 256
+        at = self._first()
+        while at < self.high:
+            byte = self.texts[at][self.offset]
+            keys[byte] = byte
+            at = self._end_of(byte, at)
+        return Partition.of(keys)
+
+    def _end_of(self, byte: int, start: int) -> int:
+        return bisect_left(self.texts, byte + 1, start, self.high, key=lambda text: text[self.offset])
+
+    def _derive(self, byte: int) -> Term:
+        start = bisect_left(self.texts, byte, self._first(), self.high, key=lambda text: text[self.offset])
+        end = self._end_of(byte, start)
+        return self.arena._literal_range(self.texts, start, end, self.offset + 1, self._place)  # pyright: ignore[reportPrivateUsage]
+
+
+class Run(Term):
+    """Denote ``least`` to ``most`` bytes out of a set; ``most`` None has no upper bound."""
+
+    __slots__ = ("least", "members", "most")
+
+    def __init__(self, arena: Arena, members: int, least: int, most: int | None) -> None:
+        super().__init__(arena, nullable=least == 0)
+        self.members = members
+        self.least = least
+        self.most = most
+
+    def saturated(self, reach: int) -> Term:
+        least = min(self.least, reach + 1)
+        most = None if self.most is None or self.most > reach else self.most
+        return self.arena.run(self.members, least, most)
+
+    def describe(self) -> str:
+        shown = bytes(byte for byte in range(256) if self.members >> byte & 1)
+        return "white space" if shown == b"\t\n\r " else f"bytes of {_printable(shown[:16])}"
+
+    def _partition(self) -> Partition:
+        return _set_partition(self.members)
+
+    def _derive(self, byte: int) -> Term:
+        most = None if self.most is None else self.most - 1
+        return self.arena.run(self.members, max(self.least - 1, 0), most)
+
+
+class Sequence(Term):
+    """Denote a text of ``head`` followed by one of ``rest``. ``head`` is never itself a sequence."""
+
+    __slots__ = ("head", "rest")
+
+    def __init__(self, arena: Arena, head: Term, rest: Term) -> None:
+        super().__init__(arena, nullable=head.nullable and rest.nullable)
+        self.head = head
+        self.rest = rest
+
+    def saturated(self, reach: int) -> Term:
+        return self.arena.sequence(self.head.saturated(reach), self.rest)
+
+    def describe(self) -> str:
+        if self.head.nullable:
+            return f"{self.head.describe()} or {self.rest.describe()}"
+        return self.head.describe()
+
+    @property
+    def place(self) -> str | None:
+        return self.head.place if self.head.place is not None else self.rest.place
+
+    def _partition(self) -> Partition:
+        if self.head.nullable:
+            return self.arena.product(self.head.partition, self.rest.partition)
+        return self.head.partition
+
+    def _derive(self, byte: int) -> Term:
+        inside = self.arena.sequence(self.head.step(byte), self.rest)
+        if self.head.nullable:
+            return self.arena.choice((inside, self.rest.step(byte)))
+        return inside
+
+
+class Choice(Term):
+    """Denote the union of two or more terms."""
+
+    __slots__ = ("options",)
+
+    def __init__(self, arena: Arena, options: tuple[Term, ...]) -> None:
+        super().__init__(arena, nullable=any(option.nullable for option in options))
+        self.options = options
+
+    def saturated(self, reach: int) -> Term:
+        return self.arena.choice(option.saturated(reach) for option in self.options)
+
+    def describe(self) -> str:
+        words = dict.fromkeys(option.describe() for option in self.options)
+        shown = list(words)[:8]
+        return " or ".join(shown) + (f" or {len(words) - 8} more" if len(words) > 8 else "")
+
+    @property
+    def place(self) -> str | None:
+        places = {option.place for option in self.options}
+        return places.pop() if len(places) == 1 else None
+
+    def _partition(self) -> Partition:
+        result = self.options[0].partition
+        for option in self.options[1:]:
+            result = self.arena.product(result, option.partition)
+        return result
+
+    def _derive(self, byte: int) -> Term:
+        return self.arena.choice(option.step(byte) for option in self.options)
+
+
+class Deferred(Term):
+    """Stand for a term that is built only when a text reaches it; so recursion costs nothing ahead of time."""
+
+    __slots__ = ("_expansion",)
+
+    def __init__(self, arena: Arena, *, nullable: bool) -> None:
+        super().__init__(arena, nullable=nullable)
+        self._expansion: Term | None = None
+
+    @property
+    def expansion(self) -> Term:
+        """Return the term that this one stands for."""
+        found = self._expansion
+        if found is None:
+            found = self._expansion = self._expand()
+        return found
+
+    @abstractmethod
+    def _expand(self) -> Term:
+        """Build the term; its ``nullable`` must be the one given to ``__init__``."""
+
+    def describe(self) -> str:
+        return self.expansion.describe()
+
+    def _partition(self) -> Partition:
+        return self.expansion.partition
+
+    def _derive(self, byte: int) -> Term:
+        return self.expansion.step(byte)
+
+
+class Capture(Term):
+    """Denote a text of ``head`` followed by what depends on that text, as an object's next keys on those seen.
+
+    ``head`` must be a language in which no text is the beginning of another (a string with its closing quote).
+
+    Attributes:
+        head: what remains of the captured language.
+        captured: bytes of it read so far.
+        follow: gives the term that follows the whole captured text; the empty term where that text is forbidden.
+    """
+
+    __slots__ = ("captured", "follow", "head")
+
+    def __init__(self, arena: Arena, head: Term, captured: bytes, follow: Follow) -> None:
+        super().__init__(arena, nullable=False)
+        self.head = head
+        self.captured = captured
+        self.follow = follow
+
+    @staticmethod
+    def make(arena: Arena, head: Term, captured: bytes, follow: Follow) -> Term:
+        """Return the capture, or what follows it where ``head`` is finished."""
+        if head is arena.empty:
+            return head
+        if head is arena.epsilon:
+            return follow.after(arena, captured)
+        key = (Capture, id(head), captured, follow)
+        return arena.intern(key, lambda: Capture(arena, head, captured, follow))
+
+    def describe(self) -> str:
+        return self.head.describe()
+
+    @property
+    def place(self) -> str | None:
+        return self.head.place
+
+    def _partition(self) -> Partition:
+        # Every byte that continues the head has its own derivative, because the captured text differs.
+        inside = self.head.partition.class_of
+        return Partition.of(byte if number else None for byte, number in enumerate(inside))
+
+    def _derive(self, byte: int) -> Term:
+        return Capture.make(self.arena, self.head.step(byte), self.captured + bytes((byte,)), self.follow)
+
+
+class Follow(ABC):
+    """Say what follows a captured text. Hashable, and equal where it says the same."""
+
+    @abstractmethod
+    def after(self, arena: Arena, captured: bytes) -> Term:
+        """Return the term that follows; the empty term where the captured text is forbidden."""
+
+
+__all__ = [
+    "ALL_BYTES",
+    "Arena",
+    "Capture",
+    "Choice",
+    "Deferred",
+    "Follow",
+    "Literal",
+    "LiteralSet",
+    "Partition",
+    "Run",
+    "Sequence",
+    "Term",
+]

@@ -1,0 +1,251 @@
+"""Define the one vocabulary that every backend speaks, and the seam behind which it lives.
+
+A backend turns one ``GenerationRequest`` into a stream of events. It decides nothing: what an event means for the
+outcome is the gate's business. A stream that ends without ``Finish`` or ``Fault`` has no proof of its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from commitgate.contract import Contract
+
+
+class FinishReason(StrEnum):
+    """Why the provider says that it stopped, in one vocabulary for all providers."""
+
+    STOP = "stop"
+    LENGTH = "length"
+    CONTENT_FILTER = "content_filter"
+    REFUSAL = "refusal"
+    CANCELLED = "cancelled"
+    UNKNOWN = "unknown"
+
+
+FaultKind: TypeAlias = Literal["rate_limit", "overload", "server", "auth", "quota", "bad_request", "protocol", "model"]
+DeadEndCause: TypeAlias = Literal["schema", "tokenizer", "prefix", "truncation_order"]
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """Carry answer bytes as they arrived; a delta may cut a character in two.
+
+    Attributes:
+        data: one or more bytes of UTF-8.
+        legal_mass: probability in [0, 1] that the unconstrained model gave to legal tokens at this step (raw logits,
+            temperature 1); None where the backend cannot know it or the step was forced.
+        is_forced: only this text could follow, so the model was not asked.
+        tokens: how many tokens the delta holds, where known.
+    """
+
+    data: bytes = field(repr=False)
+    legal_mass: float | None = None
+    is_forced: bool = False
+    tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RefusalDelta:
+    """Carry text of a refusal."""
+
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Count tokens as the provider reports them; None where it does not."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """Say that the provider itself declared the end of its answer.
+
+    Attributes:
+        reason: the reading of the provider's word.
+        native: the provider's own word.
+    """
+
+    reason: FinishReason
+    native: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Say that the provider failed; no further event follows.
+
+    Attributes:
+        kind: what sort of failure.
+        message: what happened, without payload.
+        status: HTTP status where there is one.
+        code: the provider's own code where there is one.
+        retry_after_s: seconds that the provider asks to wait, where it does.
+    """
+
+    kind: FaultKind
+    message: str
+    status: int | None = None
+    code: str | None = None
+    retry_after_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeadEndReached:
+    """Say that no token was legal; only backends that decode by themselves can know. No further event follows.
+
+    Attributes:
+        cause: which part made it impossible.
+        prefix_tokens: tokens written before it.
+        explanation: what the automaton expected, in words.
+    """
+
+    cause: DeadEndCause
+    prefix_tokens: int
+    explanation: str
+
+
+Event: TypeAlias = "TextDelta | RefusalDelta | Usage | Finish | Fault | DeadEndReached"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Hold one chat message.
+
+    Attributes:
+        role: ``system``, ``user`` or ``assistant``.
+        content: its text.
+    """
+
+    role: Literal["system", "user", "assistant"]
+    content: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """Say how tokens are drawn, in the order mask, temperature, top-k, top-p, renormalise, draw.
+
+    Attributes:
+        temperature: >= 0; 0 takes the likeliest legal token.
+        top_k: keep the k likeliest legal tokens, >= 1; None keeps all.
+        top_p: keep the smallest set of legal tokens whose probability reaches this, in (0, 1]; 1 keeps all.
+        seed: makes the draw repeatable on one machine; None draws from the system's entropy.
+        max_tokens: most tokens of the answer, >= 1.
+    """
+
+    temperature: float = 0.0
+    top_k: int | None = None
+    top_p: float = 1.0
+    seed: int | None = None
+    max_tokens: int = 512
+
+    def __post_init__(self) -> None:
+        from math import isfinite
+
+        from commitgate.errors import MisuseError
+
+        if not (isfinite(self.temperature) and self.temperature >= 0):
+            raise MisuseError(f"temperature must be a finite number >= 0, found {self.temperature!r}")
+        if self.top_k is not None and self.top_k < 1:
+            raise MisuseError(f"top_k must be >= 1 or None, found {self.top_k!r}")
+        if not 0 < self.top_p <= 1:
+            raise MisuseError(f"top_p must lie in (0, 1], found {self.top_p!r}")
+        if self.max_tokens < 1:
+            raise MisuseError(f"max_tokens must be >= 1, found {self.max_tokens!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerationRequest:
+    """Hold everything that a backend needs for one attempt.
+
+    Attributes:
+        model: the part of the model name after the backend; ``""`` for the backend's default model.
+        contract: what the answer must satisfy.
+        messages: the conversation, never empty.
+        sampling: how to draw.
+        forced: whether runs that only one text can follow may be fed without asking the model.
+    """
+
+    model: str
+    contract: Contract[object]
+    messages: tuple[Message, ...]
+    sampling: Sampling = field(default_factory=Sampling)
+    forced: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackendIdentity:
+    """Name what produced an answer; goes into the receipt. None where the backend cannot know it.
+
+    Attributes:
+        backend: the backend's name.
+        model: the model's name.
+        model_revision: what tells two versions of the model apart.
+        tokenizer_fingerprint: digest of the vocabulary that steered the masks.
+    """
+
+    backend: str
+    model: str
+    model_revision: str | None = None
+    tokenizer_fingerprint: str | None = None
+
+
+class EventStream(Protocol):
+    """Yield the events of one attempt. Use it only inside its context manager, which frees all it holds."""
+
+    @property
+    def identity(self) -> BackendIdentity:
+        """Return what answers; known as soon as the context is entered."""
+        ...
+
+    def __aiter__(self) -> AsyncIterator[Event]:
+        """Iterate over the events, once."""
+        ...
+
+
+class Backend(Protocol):
+    """Turn requests into event streams.
+
+    ``open`` must raise before the first event only for what is known before generation: ``ContractError`` where the
+    contract cannot be enforced, ``ModelLoadError`` where the model cannot be had, ``MissingExtraError``. Everything
+    later is an event. Leaving the context, also by cancellation, stops the work and frees it.
+    """
+
+    @property
+    def name(self) -> str:
+        """Return the name by which ``backend/model`` selects it."""
+        ...
+
+    def open(self, request: GenerationRequest) -> AbstractAsyncContextManager[EventStream]:
+        """Start one attempt."""
+        ...
+
+    async def aclose(self) -> None:
+        """Free what outlives single requests."""
+        ...
+
+
+__all__ = [
+    "Backend",
+    "BackendIdentity",
+    "DeadEndCause",
+    "DeadEndReached",
+    "Event",
+    "EventStream",
+    "Fault",
+    "FaultKind",
+    "Finish",
+    "FinishReason",
+    "GenerationRequest",
+    "Message",
+    "RefusalDelta",
+    "Sampling",
+    "TextDelta",
+    "Usage",
+]

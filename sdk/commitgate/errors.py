@@ -1,0 +1,269 @@
+"""Define every exception that commitgate raises.
+
+The tree::
+
+    CommitgateError
+    ├── MisuseError                  the call itself is wrong: fix the calling code
+    │   ├── UnknownModelError        no such backend or model
+    │   └── MissingExtraError        an optional part is not installed; the message names the extra
+    ├── ContractError                the contract cannot be built or enforced
+    │   ├── SchemaError              not a JSON Schema, or one whose references cannot be resolved
+    │   ├── UnsupportedError         a keyword that cannot be enforced yet
+    │   ├── UnsatisfiableError       no text can ever satisfy it
+    │   └── LimitExceededError       larger than a limit allows
+    ├── BackendError                 a backend could not do its part
+    │   ├── ModelLoadError           the model or its tokenizer cannot be loaded or trusted
+    │   └── ModelRunError            the model broke while running (not-a-number logits, context exceeded …)
+    ├── LedgerError                  the ledger could not do its part
+    │   ├── LedgerUnavailableError   it cannot be opened, read or written
+    │   ├── KeyConflictError         the operation key belongs to another contract, effect or input
+    │   ├── InProgressError          another call holds the operation key
+    │   └── LeaseLostError           this call's claim was taken over or settled by another
+    ├── EffectRejected               raised BY an effect: a clean no, nothing happened
+    └── EndingError                  raised by ``outcome.unwrap()``; one subclass an ending
+
+Messages never carry a prompt, model output, key or header; such facts hang on attributes that ``repr`` leaves out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from commitgate.outcome import Ending
+
+
+class CommitgateError(Exception):
+    """Base of every exception of this library."""
+
+
+class MisuseError(CommitgateError):
+    """Raised when a call contradicts itself. Fix the calling code; nothing was sent or written."""
+
+
+class UnknownModelError(MisuseError):
+    """Raised when ``model`` names a backend or model that does not exist. Use ``backend/name`` of a known backend."""
+
+
+class MissingExtraError(MisuseError):
+    """Raised when an optional part is needed and not installed.
+
+    Attributes:
+        extra: the name of the extra that brings it, for ``pip install 'commitgate[<extra>]'``.
+    """
+
+    def __init__(self, extra: str, needed_for: str) -> None:
+        super().__init__(f"{needed_for} needs an optional part; install it with: pip install 'commitgate[{extra}]'")
+        self.extra = extra
+
+
+class ContractError(CommitgateError):
+    """Base of everything that is wrong with a contract. Nothing was sent.
+
+    Attributes:
+        pointer: JSON pointer (RFC 6901) of the place in the schema, ``""`` for its root.
+        keyword: the keyword at fault, None where no single one is.
+    """
+
+    def __init__(self, message: str, *, pointer: str = "", keyword: str | None = None) -> None:
+        super().__init__(message)
+        self.pointer = pointer
+        self.keyword = keyword
+
+
+class SchemaError(ContractError):
+    """Raised when the text is not a JSON Schema, or its references cannot be resolved. Correct the named place."""
+
+
+class UnsupportedError(ContractError):
+    """Raised when a keyword cannot be enforced. Remove or rewrite it as the message says.
+
+    Attributes:
+        reason: why it cannot be enforced.
+    """
+
+    def __init__(self, message: str, *, pointer: str, keyword: str, reason: str) -> None:
+        super().__init__(message, pointer=pointer, keyword=keyword)
+        self.reason = reason
+
+
+class UnsatisfiableError(ContractError):
+    """Raised when no text can satisfy the contract. ``pointer`` names the place of the contradiction."""
+
+
+class LimitExceededError(ContractError):
+    """Raised when a contract is larger than a limit. Make it smaller, or raise the limit on purpose.
+
+    Attributes:
+        limit_name: the field of ``Limits`` that was hit.
+        limit: its value, in the unit that its name says.
+        found: what was found; equals ``limit + 1`` where counting stopped there.
+    """
+
+    def __init__(
+        self, message: str, *, limit_name: str, limit: int, found: int, pointer: str = "", keyword: str | None = None
+    ) -> None:
+        super().__init__(message, pointer=pointer, keyword=keyword)
+        self.limit_name = limit_name
+        self.limit = limit
+        self.found = found
+
+
+class BackendError(CommitgateError):
+    """Base of what a backend raises when it cannot do its part."""
+
+
+class ModelLoadError(BackendError):
+    """Raised when a model or tokenizer cannot be found, loaded or trusted. The message says what to do."""
+
+
+class ModelRunError(BackendError):
+    """Raised when a model breaks while it runs: logits that are not numbers, a prompt longer than its context."""
+
+
+class LedgerError(CommitgateError):
+    """Base of what the ledger raises."""
+
+
+class LedgerUnavailableError(LedgerError):
+    """Raised when the ledger cannot be opened, read or written. No effect was started by the failing call."""
+
+
+class KeyConflictError(LedgerError):
+    """Raised when the operation key was used for another contract, effect or input. Use another key.
+
+    Attributes:
+        differs: which parts differ: ``language_digest``, ``effect_name``, ``effect_version``, ``input_fingerprint``.
+    """
+
+    def __init__(self, message: str, *, differs: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.differs = differs
+
+
+class InProgressError(LedgerError):
+    """Raised when another call holds the operation key. Wait for it, then call again: it replays.
+
+    Attributes:
+        lease_remaining_s: seconds until the other call's lease ends unless it is renewed; never negative.
+    """
+
+    def __init__(self, message: str, *, lease_remaining_s: float) -> None:
+        super().__init__(message)
+        self.lease_remaining_s = lease_remaining_s
+
+
+class LeaseLostError(LedgerError):
+    """Raised when this call's claim was taken over or settled by another: its result must not be used."""
+
+
+class EffectRejected(CommitgateError):  # noqa: N818 - a verdict that user code raises, named like the ending it causes
+    """Raise this inside an effect for a clean no: nothing happened downstream and nothing will.
+
+    Any other exception out of an effect leaves it unknown whether something happened, and ends as ``InDoubt``.
+    """
+
+
+class EndingError(CommitgateError):
+    """Base of what ``outcome.unwrap()`` raises.
+
+    Attributes:
+        outcome: the ending itself, with its receipt and partial text.
+    """
+
+    def __init__(self, outcome: Ending) -> None:
+        super().__init__(outcome.summary())
+        self.outcome = outcome
+
+
+class RefusedError(EndingError):
+    """Raised by ``unwrap()`` of ``Refused``. Change the request."""
+
+
+class FilteredError(EndingError):
+    """Raised by ``unwrap()`` of ``Filtered``. Change the request."""
+
+
+class TruncatedError(EndingError):
+    """Raised by ``unwrap()`` of ``Truncated``. Call again with a larger limit."""
+
+
+class CancelledEndingError(EndingError):
+    """Raised by ``unwrap()`` of ``Cancelled``. Nothing was committed."""
+
+
+class TimedOutError(EndingError):
+    """Raised by ``unwrap()`` of ``TimedOut``. Call again, or raise the limit."""
+
+
+class DisconnectedError(EndingError):
+    """Raised by ``unwrap()`` of ``Disconnected``. Call again."""
+
+
+class UnsupportedContractError(EndingError):
+    """Raised by ``unwrap()`` of ``Unsupported``. Rewrite the keyword that the message names."""
+
+
+class CompileFailedError(EndingError):
+    """Raised by ``unwrap()`` of ``CompileFailed``. Correct the place that the message names."""
+
+
+class DeadEndError(EndingError):
+    """Raised by ``unwrap()`` of ``DeadEnd``. Change the contract or the tokenizer as the message says."""
+
+
+class ViolatedError(EndingError):
+    """Raised by ``unwrap()`` of ``Violated``. Do not trust this backend to enforce the contract."""
+
+
+class InvalidError(EndingError):
+    """Raised by ``unwrap()`` of ``Invalid``. Read ``outcome.failures``; asking again with them may help."""
+
+
+class EffectFailedError(EndingError):
+    """Raised by ``unwrap()`` of ``EffectFailed``. Nothing happened; decide whether to ask again."""
+
+
+class InDoubtError(EndingError):
+    """Raised by ``unwrap()`` of ``InDoubt``. Look downstream, then settle the ledger row."""
+
+
+class UnavailableError(EndingError):
+    """Raised by ``unwrap()`` of ``Unavailable``. Look at ``outcome.kind``; some kinds pass by themselves."""
+
+
+__all__ = [
+    "BackendError",
+    "CancelledEndingError",
+    "CommitgateError",
+    "CompileFailedError",
+    "ContractError",
+    "DeadEndError",
+    "DisconnectedError",
+    "EffectFailedError",
+    "EffectRejected",
+    "EndingError",
+    "FilteredError",
+    "InDoubtError",
+    "InProgressError",
+    "InvalidError",
+    "KeyConflictError",
+    "LeaseLostError",
+    "LedgerError",
+    "LedgerUnavailableError",
+    "LimitExceededError",
+    "MissingExtraError",
+    "MisuseError",
+    "ModelLoadError",
+    "ModelRunError",
+    "RefusedError",
+    "SchemaError",
+    "TimedOutError",
+    "TruncatedError",
+    "UnavailableError",
+    "UnknownModelError",
+    "UnsatisfiableError",
+    "UnsupportedContractError",
+    "UnsupportedError",
+    "ViolatedError",
+]

@@ -1,0 +1,441 @@
+"""Define the sealed set of endings that a call can have, and the receipt that each carries.
+
+Every call ends in exactly one of these types; ``match`` over them with ``assert_never`` is exhaustive.
+``unwrap()`` gives the value of a ``Committed`` and raises the ending's own exception for all others.
+Source: design, "Endings".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Generic, Literal, NoReturn, TypeAlias
+
+from typing_extensions import TypeVar
+
+from commitgate.backends.base import DeadEndCause, FaultKind, FinishReason, Usage
+from commitgate.errors import (
+    CancelledEndingError,
+    CompileFailedError,
+    DeadEndError,
+    DisconnectedError,
+    EffectFailedError,
+    EndingError,
+    FilteredError,
+    InDoubtError,
+    InvalidError,
+    RefusedError,
+    TimedOutError,
+    TruncatedError,
+    UnavailableError,
+    UnsupportedContractError,
+    ViolatedError,
+)
+from commitgate.gate.layers import Failure, Layer, LayerRecord
+
+T_co = TypeVar("T_co", covariant=True, default=object)
+R_co = TypeVar("R_co", covariant=True, default=None)
+
+TimeoutPhase: TypeAlias = Literal["pool", "connect", "first_event", "idle", "progress", "total"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """Record how a call went, payload-free: digests, names, counts and times alone.
+
+    Digests are lower-case hexadecimal SHA-256. Times are seconds. None means not known or not reached.
+
+    Attributes:
+        contract_name: the contract's name.
+        contract_version: the caller's version of it.
+        language_digest: digest of what constrains: the schema without prose, and the dialect options.
+        full_digest: digest of the whole contract, prose included.
+        text_digest: digest of the answer's bytes as received.
+        value_digest: digest of the committed value's JSON.
+        backend: the backend's name.
+        model: the model's name.
+        model_revision: what tells versions of the model apart.
+        tokenizer_fingerprint: digest of the vocabulary that steered the masks.
+        compile_result: whether the contract was compiled.
+        compile_s: time to compile it.
+        time_to_first_token_s: from the request to the first text.
+        time_per_token_s: mean time of the tokens after the first.
+        finish: why the provider stopped.
+        finish_native: the provider's own word for it.
+        layers: one record a layer, in order.
+        attempts: requests made; 0 where none was.
+        usage: tokens counted.
+        operation_key_digest: digest of the operation key.
+        effect_key: the key handed to the effect for downstream calls.
+        legal_mass_min: least legal mass of the steps that were drawn, in [0, 1].
+        legal_mass_mean: mean legal mass of the steps that were drawn, in [0, 1].
+        is_accept_state: the automaton stood in an accept state at the end of the text.
+    """
+
+    contract_name: str | None = None
+    contract_version: str | None = None
+    language_digest: str | None = None
+    full_digest: str | None = None
+    text_digest: str | None = None
+    value_digest: str | None = None
+    backend: str | None = None
+    model: str | None = None
+    model_revision: str | None = None
+    tokenizer_fingerprint: str | None = None
+    compile_result: Literal["compiled", "failed", "not_reached"] = "not_reached"
+    compile_s: float | None = None
+    time_to_first_token_s: float | None = None
+    time_per_token_s: float | None = None
+    finish: FinishReason | None = None
+    finish_native: str | None = None
+    layers: tuple[LayerRecord, ...] = ()
+    attempts: int = 0
+    usage: Usage = field(default_factory=Usage)
+    operation_key_digest: str | None = None
+    effect_key: str | None = None
+    legal_mass_min: float | None = None
+    legal_mass_mean: float | None = None
+    is_accept_state: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Committed(Generic[T_co, R_co]):
+    """Hand over a value that is whole, valid and allowed; its effect, if any, ran and was recorded.
+
+    Attributes:
+        value: the value, of the type asked for.
+        result: what the effect returned; None where there was none.
+        is_replayed: the value was read from the ledger and the model was not asked.
+        text: the answer's text.
+    """
+
+    name: ClassVar[str] = "committed"
+    value: T_co = field(repr=False)
+    result: R_co = field(default=None, repr=False)  # pyright: ignore[reportAssignmentType]
+    is_replayed: bool = False
+    text: str = field(default="", repr=False)
+    receipt: Receipt = field(repr=False)
+
+    def unwrap(self) -> T_co:
+        """Return the value."""
+        return self.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """Base of every outcome that hands over no value.
+
+    Attributes:
+        partial_text: the text received so far; for display and diagnosis, never a value.
+        receipt: how the call went.
+    """
+
+    name: ClassVar[str]
+    error: ClassVar[type[EndingError]]
+    partial_text: str = field(default="", repr=False)
+    receipt: Receipt = field(repr=False)
+
+    def unwrap(self) -> NoReturn:
+        """Raise the ending's exception, with this outcome on ``.outcome``."""
+        raise self.error(self)
+
+    def summary(self) -> str:
+        """Return one payload-free sentence: what ended the call and what to do."""
+        return self.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused(Ending):
+    """Say that the model declined to answer.
+
+    Attributes:
+        text: what it said.
+    """
+
+    name: ClassVar[str] = "refused"
+    error: ClassVar[type[EndingError]] = RefusedError
+    text: str = field(default="", repr=False)
+
+    def summary(self) -> str:
+        """Return one payload-free sentence: what ended the call and what to do."""
+        return "the model refused to answer; change the request"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filtered(Ending):
+    """Say that a safety filter cut or blocked the answer."""
+
+    name: ClassVar[str] = "filtered"
+    error: ClassVar[type[EndingError]] = FilteredError
+
+    def summary(self) -> str:
+        """Return one payload-free sentence: what ended the call and what to do."""
+        return "a safety filter cut or blocked the answer; change the request"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Truncated(Ending):
+    """Say that a token or context limit cut the answer, whatever its text looks like.
+
+    Attributes:
+        kind: which limit.
+    """
+
+    name: ClassVar[str] = "truncated"
+    error: ClassVar[type[EndingError]] = TruncatedError
+    kind: Literal["max_tokens", "context"] = "max_tokens"
+
+    def summary(self) -> str:
+        """Return one payload-free sentence: what ended the call and what to do."""
+        return f"the answer was cut by its limit ({self.kind}); call again with a larger one"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cancelled(Ending):
+    """Say that the caller cancelled; nothing was committed."""
+
+    name: ClassVar[str] = "cancelled"
+    error: ClassVar[type[EndingError]] = CancelledEndingError
+
+    def summary(self) -> str:
+        """Return one payload-free sentence: what ended the call and what to do."""
+        return "the call was cancelled; nothing was committed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimedOut(Ending):
+    """Say that one of our own time limits ran out.
+
+    Attributes:
+        phase: which limit.
+        limit_s: its length in seconds.
+    """
+
+    name: ClassVar[str] = "timed_out"
+    error: ClassVar[type[EndingError]] = TimedOutError
+    phase: TimeoutPhase
+    limit_s: float
+
+    def summary(self) -> str:
+        """Return one payload-free sentence: what ended the call and what to do."""
+        return f"the {self.phase} limit of {self.limit_s} s ran out; call again or raise the limit"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disconnected(Ending):
+    """Say that the stream ended without proof of an end; the text may look whole and is not to be trusted."""
+
+    name: ClassVar[str] = "disconnected"
+    error: ClassVar[type[EndingError]] = DisconnectedError
+
+    def summary(self) -> str:
+        """Return one payload-free sentence: what ended the call and what to do."""
+        return "the stream ended without the provider saying that the answer is whole; call again"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unsupported(Ending):
+    """Say that the contract cannot be enforced as asked; nothing was generated.
+
+    Attributes:
+        keyword: the keyword that cannot be enforced.
+        pointer: JSON pointer of its place in the schema.
+        reason: why, and what to write instead.
+    """
+
+    name: ClassVar[str] = "unsupported"
+    error: ClassVar[type[EndingError]] = UnsupportedContractError
+    keyword: str
+    pointer: str
+    reason: str
+
+    def summary(self) -> str:
+        """Return one payload-free sentence: what ended the call and what to do."""
+        return f"{self.keyword} at {self.pointer or 'the root'} cannot be enforced: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompileFailed(Ending):
+    """Say that the contract could not be compiled; nothing was generated.
+
+    Attributes:
+        pointer: JSON pointer of the place at fault.
+        keyword: the keyword at fault, None where no single one is.
+        reason: what is wrong and what to do.
+    """
+
+    name: ClassVar[str] = "compile_failed"
+    error: ClassVar[type[EndingError]] = CompileFailedError
+    pointer: str
+    keyword: str | None
+    reason: str
+
+    def summary(self) -> str:
+        """Return one payload-free sentence: what ended the call and what to do."""
+        return f"the contract could not be compiled at {self.pointer or 'the root'}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadEnd(Ending):
+    """Say that no token was legal. Never retried as if it were noise.
+
+    Attributes:
+        cause: which part made it impossible.
+        prefix_tokens: tokens written before it.
+        explanation: what the automaton expected, in words.
+    """
+
+    name: ClassVar[str] = "dead_end"
+    error: ClassVar[type[EndingError]] = DeadEndError
+    cause: DeadEndCause
+    prefix_tokens: int
+    explanation: str
+
+    def summary(self) -> str:
+        """Return one payload-free sentence: what ended the call and what to do."""
+        return f"no token was legal after {self.prefix_tokens} tokens ({self.cause}): {self.explanation}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violated(Ending):
+    """Say that the backend sent what the constraint forbids; it counts against the backend.
+
+    Attributes:
+        kind: what was broken.
+        position: byte offset in the text of the first byte that cannot be part of a value.
+        explanation: what the automaton expected there, in words.
+    """
+
+    name: ClassVar[str] = "violated"
+    error: ClassVar[type[EndingError]] = ViolatedError
+    kind: Literal["not_json", "not_accepting", "whitespace", "limit", "constraint"]
+    position: int
+    explanation: str
+
+    def summary(self) -> str:
+        """Return one payload-free sentence: what ended the call and what to do."""
+        return f"the backend broke the constraint ({self.kind}) at byte {self.position}: {self.explanation}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invalid(Ending):
+    """Say that one layer refused a whole, well-formed answer.
+
+    Attributes:
+        layer: the layer that refused.
+        failures: what it found, at least one.
+    """
+
+    name: ClassVar[str] = "invalid"
+    error: ClassVar[type[EndingError]] = InvalidError
+    layer: Layer
+    failures: tuple[Failure, ...]
+
+    def summary(self) -> str:
+        """Return one payload-free sentence: what ended the call and what to do."""
+        return f"the {self.layer} layer refused the answer: " + "; ".join(
+            f"{f.code} at {f.pointer or 'the root'}: {f.message}" for f in self.failures
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectFailed(Ending):
+    """Say that the effect declined cleanly: nothing happened.
+
+    Attributes:
+        reason: what the effect said.
+    """
+
+    name: ClassVar[str] = "effect_failed"
+    error: ClassVar[type[EndingError]] = EffectFailedError
+    reason: str = field(repr=False)
+
+    def summary(self) -> str:
+        """Return one payload-free sentence: what ended the call and what to do."""
+        return "the effect rejected the value; nothing happened"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InDoubt(Ending):
+    """Say that it cannot be known whether the effect happened. Look downstream, then settle the ledger row.
+
+    Attributes:
+        reason: what went wrong, without payload.
+    """
+
+    name: ClassVar[str] = "in_doubt"
+    error: ClassVar[type[EndingError]] = InDoubtError
+    reason: str
+
+    def summary(self) -> str:
+        """Return one payload-free sentence: what ended the call and what to do."""
+        return f"it is unknown whether the effect happened ({self.reason}); look downstream before doing it again"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unavailable(Ending):
+    """Say that the provider failed to serve the request.
+
+    Attributes:
+        kind: what sort of failure.
+        message: what happened, without payload.
+        status: HTTP status where there is one.
+        code: the provider's own code where there is one.
+        retry_after_s: seconds that the provider asks to wait, where it does.
+    """
+
+    name: ClassVar[str] = "unavailable"
+    error: ClassVar[type[EndingError]] = UnavailableError
+    kind: FaultKind
+    message: str
+    status: int | None = None
+    code: str | None = None
+    retry_after_s: float | None = None
+
+    def summary(self) -> str:
+        """Return one payload-free sentence: what ended the call and what to do."""
+        return f"the backend failed ({self.kind}): {self.message}"
+
+
+Failed: TypeAlias = (
+    Refused
+    | Filtered
+    | Truncated
+    | Cancelled
+    | TimedOut
+    | Disconnected
+    | Unsupported
+    | CompileFailed
+    | DeadEnd
+    | Violated
+    | Invalid
+    | EffectFailed
+    | InDoubt
+    | Unavailable
+)
+"""Every ending that hands over no value."""
+
+Outcome: TypeAlias = Committed[T_co, R_co] | Failed
+"""Every ending that a call can have."""
+
+__all__ = [
+    "Cancelled",
+    "Committed",
+    "CompileFailed",
+    "DeadEnd",
+    "Disconnected",
+    "EffectFailed",
+    "Ending",
+    "Failed",
+    "Filtered",
+    "InDoubt",
+    "Invalid",
+    "Outcome",
+    "Receipt",
+    "Refused",
+    "TimedOut",
+    "TimeoutPhase",
+    "Truncated",
+    "Unavailable",
+    "Unsupported",
+    "Violated",
+]
