@@ -7,7 +7,7 @@ DEMO := build/demo
 
 RUNTIME := $(VENV)/.runtime-installed
 DEVELOPMENT := $(VENV)/.development-installed
-PIP := $(PY) -m pip --disable-pip-version-check --quiet
+PIP := $(PY) -m pip --disable-pip-version-check -qq
 
 # An exact torch, in the same run of pip, so that a CPU wheel that lies ready is taken and no larger build is fetched.
 TORCH := torch==2.13.0
