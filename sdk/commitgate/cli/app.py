@@ -1,0 +1,47 @@
+"""Put the commands together into one program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import typer
+
+from commitgate.backends.base import Backend
+from commitgate.cli.boundary import Surroundings
+from commitgate.cli.exit_codes import ExitCode
+
+
+def run(arguments: Sequence[str], *, backends: Mapping[str, Backend] | None = None) -> int:
+    """Run one command and return its exit code.
+
+    Args:
+        arguments: the words after the program's name.
+        backends: backends by name beside the built-in one.
+    """
+    try:
+        _application()(args=list(arguments), prog_name="commitgate", obj=Surroundings(backends or {}))
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else ExitCode.UNEXPECTED if stop.code else ExitCode.COMMITTED
+    return ExitCode.COMMITTED
+
+
+def _application() -> typer.Typer:
+    from commitgate.cli.check import check
+    from commitgate.cli.generate import generate
+    from commitgate.cli.models import models
+
+    application = typer.Typer(
+        name="commitgate",
+        help="Let a model fill a schema, and hand the object over only when it is whole, valid and allowed.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    application.command()(generate)
+    application.command()(check)
+    application.add_typer(models, name="models")
+    return application
+
+
+__all__ = ["run"]

@@ -1,0 +1,153 @@
+"""Fill a schema with a model: ``commitgate generate``."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import anyio
+import typer
+from anyio.abc import TaskStatus
+from rich.console import Console
+
+from commitgate.backends.base import Sampling
+from commitgate.cli.boundary import Surroundings, errors_told
+from commitgate.cli.command_error import CommandError
+from commitgate.cli.exit_codes import ExitCode, of_outcome
+from commitgate.cli.report import outcome_report, write_json
+from commitgate.cli.sources import read_schema, read_text
+from commitgate.cli.terminal import LiveView, print_ending
+from commitgate.client import Client, StructuredRun
+from commitgate.json_value import JsonObject
+from commitgate.outcome import Outcome
+from commitgate.preview import Preview, Reset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Order:
+    """Hold what was asked for, read and checked."""
+
+    model: str
+    schema: JsonObject | bool
+    prompt: str | None
+    system: str | None
+    sampling: Sampling
+    operation_key: str | None
+    ledger: Path | None
+    surroundings: Surroundings
+
+
+def generate(
+    context: typer.Context,
+    schema: Annotated[str, typer.Option(help="JSON Schema file; - for stdin.", metavar="FILE")],
+    prompt_file: Annotated[str | None, typer.Option(help="Prompt file; - for stdin.", metavar="FILE")] = None,
+    prompt: Annotated[str | None, typer.Option(help="The prompt itself.", metavar="TEXT")] = None,
+    system_file: Annotated[str | None, typer.Option(help="File with the system message.", metavar="FILE")] = None,
+    model: Annotated[str, typer.Option(help="backend/name; local alone is the bundled model.")] = "local",
+    operation_key: Annotated[
+        str | None, typer.Option(help="Names the business act: a second call with it replays.", metavar="KEY")
+    ] = None,
+    ledger: Annotated[Path | None, typer.Option(help="SQLite file that remembers operations.", metavar="FILE")] = None,
+    max_tokens: Annotated[int, typer.Option(help="Most tokens of the answer.", metavar="N")] = 512,
+    temperature: Annotated[float, typer.Option(help="0 takes the likeliest legal token.", metavar="T")] = 0.0,
+    top_k: Annotated[int | None, typer.Option(help="Keep the K likeliest legal tokens.", metavar="K")] = None,
+    top_p: Annotated[float, typer.Option(help="Keep the likeliest legal tokens up to P.", metavar="P")] = 1.0,
+    seed: Annotated[int | None, typer.Option(help="Makes a draw repeatable.", metavar="N")] = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, as on a pipe.")] = False,
+) -> None:
+    """Let a model fill a schema.
+
+    A terminal shows the object while it grows; a pipe gets one JSON object with outcome, value and receipt.
+    Each ending has an exit code of its own: see docs/outcomes.md.
+    """
+    is_json = json or not sys.stdout.isatty()
+    with errors_told(is_json=json):
+        if [schema, prompt_file, system_file].count("-") > 1:
+            raise CommandError("standard input can be read for one option only")
+        order = _Order(
+            model=model,
+            schema=_as_schema(schema),
+            prompt=_prompt(prompt, prompt_file),
+            system=None if system_file is None else read_text(system_file, "system message"),
+            sampling=Sampling(
+                temperature=temperature, top_k=top_k, top_p=top_p, seed=seed, max_tokens=max_tokens
+            ),
+            operation_key=operation_key,
+            ledger=ledger,
+            surroundings=context.find_object(Surroundings) or Surroundings(),
+        )
+        outcome = _report(order) if is_json else _show(order)
+        raise typer.Exit(of_outcome(outcome))
+
+
+def _as_schema(source: str) -> JsonObject | bool:
+    schema = read_schema(source)
+    if isinstance(schema, (dict, bool)):
+        return schema
+    raise CommandError("a schema must be a JSON object, true or false", ExitCode.COMPILE_FAILED)
+
+
+def _prompt(text: str | None, source: str | None) -> str | None:
+    if text is not None and source is not None:
+        raise CommandError("give --prompt or --prompt-file, not both")
+    return text if source is None else read_text(source, "prompt")
+
+
+def _report(order: _Order) -> Outcome[object, object]:
+    outcome = anyio.run(_run, order, _ignore)
+    write_json(outcome_report(outcome))
+    return outcome
+
+
+def _ignore(_item: Preview | Reset) -> None:
+    """Show nothing."""
+
+
+def _show(order: _Order) -> Outcome[object, object]:
+    console = Console(highlight=False, markup=False, emoji=False)
+    with LiveView(console) as view:
+        outcome = anyio.run(_run, order, view.show)
+    print_ending(console, outcome, view.last_lines())
+    return outcome
+
+
+async def _run(order: _Order, show: Callable[[Preview | Reset], None]) -> Outcome[object, object]:
+    client = Client(backends=order.surroundings.backends, ledger=order.ledger)
+    async with (
+        client,
+        client.stream_structured(
+            order.model,
+            order.schema,
+            prompt=order.prompt,
+            system=order.system,
+            sampling=order.sampling,
+            operation_key=order.operation_key,
+        ) as run,
+        anyio.create_task_group() as tasks,
+    ):
+        await tasks.start(_cancel_on_signal, run)
+        async for item in run:
+            show(item)
+        outcome = await run.outcome()
+        tasks.cancel_scope.cancel()
+    return outcome
+
+
+async def _cancel_on_signal(run: StructuredRun[object, object], *, task_status: TaskStatus[None]) -> None:
+    """End the run as ``Cancelled`` at the first interrupt or termination; a second one stops the program at once."""
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        task_status.started()
+        is_first = True
+        async for _ in signals:
+            if not is_first:
+                os._exit(ExitCode.CANCELLED)
+            is_first = False
+            run.cancel()
+
+
+__all__ = ["generate"]

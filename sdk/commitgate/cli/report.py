@@ -1,0 +1,61 @@
+"""Write what a command found as one JSON object: the face for programs, on a pipe or with ``--json``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from decimal import Decimal
+
+from commitgate.cli.exit_codes import ExitCode, of_outcome
+from commitgate.cli.harmless import harmless
+from commitgate.outcome import Ending, Outcome
+
+
+def outcome_report(outcome: Outcome[object, object]) -> dict[str, object]:
+    """Return an ending as plain data: its name, exit code and value first, then all it carries, the receipt last."""
+    report: dict[str, object] = {"outcome": outcome.name, "exit_code": int(of_outcome(outcome)), "value": None}
+    if isinstance(outcome, Ending):
+        report["message"] = outcome.summary()
+    carried = {entry.name: plain(getattr(outcome, entry.name)) for entry in fields(outcome)}
+    receipt = carried.pop("receipt")
+    return report | carried | {"receipt": receipt}
+
+
+def error_report(code: ExitCode, message: str) -> dict[str, object]:
+    """Return an error that came before any ending as plain data."""
+    return {"error": {"code": code.label, "exit_code": int(code), "message": message}}
+
+
+def plain(value: object) -> object:
+    """Return a value of the library as data that ``json`` can write."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {entry.name: plain(getattr(value, entry.name)) for entry in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    if isinstance(value, (tuple, list)):
+        return [plain(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    return value
+
+
+def write_json(report: Mapping[str, object]) -> None:
+    """Write one JSON object and a line end to stdout.
+
+    A terminal, or a stream that is not UTF-8, gets ASCII alone: the text may be a model's.
+    """
+    encoding = (sys.stdout.encoding or "").lower().replace("-", "")
+    is_ascii = sys.stdout.isatty() or encoding != "utf8"
+    sys.stdout.write(json.dumps(report, ensure_ascii=is_ascii, allow_nan=False, indent=2) + "\n")
+    sys.stdout.flush()
+
+
+def complain(message: str) -> None:
+    """Write one sentence to stderr."""
+    sys.stderr.write(f"commitgate: {harmless(message)}\n")
+    sys.stderr.flush()
+
+
+__all__ = ["complain", "error_report", "outcome_report", "plain", "write_json"]

@@ -1,0 +1,68 @@
+"""Read what a command is given: schemas, prompts and texts to check, each from a file or, for ``-``, from stdin."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import jiter
+
+from commitgate.cli.command_error import CommandError
+from commitgate.cli.harmless import harmless
+from commitgate.json_value import JsonValue
+
+STANDARD_INPUT = "-"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def read_bytes(source: str, what: str) -> bytes:
+    """Return the bytes of a file, or of stdin.
+
+    Args:
+        source: a path, or ``-``.
+        what: what the file holds, for the message.
+
+    Raises:
+        CommandError: it cannot be read.
+    """
+    try:
+        return sys.stdin.buffer.read() if source == STANDARD_INPUT else Path(source).read_bytes()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else "not a path"
+        raise CommandError(f"cannot read the {what} {shown(source)}: {reason}") from error
+
+
+def read_text(source: str, what: str) -> str:
+    """Return the text of a UTF-8 file, or of stdin.
+
+    Raises:
+        CommandError: it cannot be read, or is not UTF-8.
+    """
+    data = read_bytes(source, what).removeprefix(_BYTE_ORDER_MARK)
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise CommandError(f"the {what} {shown(source)} is not UTF-8: byte {error.start} cannot be read") from error
+
+
+def read_schema(source: str) -> JsonValue:
+    """Return the JSON of a schema file. Whether it is a schema is for the contract to say.
+
+    A key that stands twice is refused: whichever of the two were taken, the other's constraint would be lost.
+
+    Raises:
+        CommandError: it cannot be read, or is not JSON; the message says the line and column.
+    """
+    data = read_bytes(source, "schema").removeprefix(_BYTE_ORDER_MARK)
+    try:
+        return jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
+    except ValueError as error:
+        raise CommandError(f"the schema {shown(source)} is not JSON: {harmless(str(error))}") from error
+
+
+def shown(source: str) -> str:
+    """Return how messages name a source."""
+    return "from standard input" if source == STANDARD_INPUT else harmless(source)
+
+
+__all__ = ["STANDARD_INPUT", "read_bytes", "read_schema", "read_text", "shown"]
