@@ -18,7 +18,8 @@ The tree::
     │   ├── LedgerUnavailableError   it cannot be opened, read or written
     │   ├── KeyConflictError         the operation key belongs to another contract, effect or input
     │   ├── InProgressError          another call holds the operation key
-    │   └── LeaseLostError           this call's claim was taken over or settled by another
+    │   ├── LeaseLostError           this call's claim was taken over or settled by another
+    │   └── IllegalTransitionError   the ledger was driven out of order; a bug in the calling code
     ├── EffectRejected               raised BY an effect: a clean no, nothing happened
     └── EndingError                  raised by ``outcome.unwrap()``; one subclass an ending
 
@@ -157,6 +158,20 @@ class LeaseLostError(LedgerError):
     """Raised when this call's claim was taken over or settled by another: its result must not be used."""
 
 
+class IllegalTransitionError(LedgerError):
+    """Raised when a step does not belong to the row's state. The row is unchanged; correct the code that drives it.
+
+    Attributes:
+        state: the row's state, None where there is no row.
+        step: the step that was asked for.
+    """
+
+    def __init__(self, message: str, *, state: str | None, step: str) -> None:
+        super().__init__(message)
+        self.state = state
+        self.step = step
+
+
 class EffectRejected(CommitgateError):  # noqa: N818 - a verdict that user code raises, named like the ending it causes
     """Raise this inside an effect for a clean no: nothing happened downstream and nothing will.
 
@@ -244,6 +259,7 @@ __all__ = [
     "EffectRejected",
     "EndingError",
     "FilteredError",
+    "IllegalTransitionError",
     "InDoubtError",
     "InProgressError",
     "InvalidError",
