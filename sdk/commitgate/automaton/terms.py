@@ -169,11 +169,12 @@ class Term(ABC):
         nullable: the empty text belongs to it.
     """
 
-    __slots__ = ("_class_of", "_next", "arena", "nullable")
+    __slots__ = ("_class_of", "_classes", "_next", "arena", "nullable")
 
     def __init__(self, arena: Arena, *, nullable: bool) -> None:
         self.arena = arena
         self.nullable = nullable
+        self._classes: Partition | None = None
         self._class_of: bytes = b""
         self._next: list[Term | None] | None = None
 
@@ -198,7 +199,10 @@ class Term(ABC):
     @property
     def partition(self) -> Partition:
         """Return the byte classes of this term."""
-        return self.arena.partition(self._partition())
+        found = self._classes
+        if found is None:
+            found = self._classes = self.arena.partition(self._partition())
+        return found
 
     def successors(self) -> Iterator[tuple[bytes, Term]]:
         """Yield each set of bytes with the live term that follows any of them."""
@@ -381,7 +385,8 @@ class Run(Term):
 
     def describe(self) -> str:
         shown = bytes(byte for byte in range(256) if self.members >> byte & 1)
-        return "white space" if shown == b"\t\n\r " else f"bytes of {_printable(shown[:16])}"
+        names = {b"\t\n\r ": "white space", b"0123456789": "digits", b"123456789": "a digit from 1 to 9"}
+        return names.get(shown) or f"bytes of {_printable(shown[:16])}"
 
     def _partition(self) -> Partition:
         return _set_partition(self.members)

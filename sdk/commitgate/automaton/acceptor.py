@@ -1,0 +1,65 @@
+"""Walk a text through an automaton, in chunks of any size, and say where it stands. Sans-IO."""
+
+from __future__ import annotations
+
+from commitgate.automaton.terms import Term
+
+
+class Acceptor:
+    """Follow one text. Make one with ``Automaton.acceptor()``.
+
+    Attributes:
+        position: bytes that passed; once dead, the offset of the first byte that cannot be part of a text.
+        state: the language that remains; once dead, the one that remained before that byte.
+    """
+
+    __slots__ = ("_empty", "is_dead", "position", "state")
+
+    def __init__(self, start: Term) -> None:
+        self.state = start
+        self.position = 0
+        self.is_dead = start is start.arena.empty
+        self._empty = start.arena.empty
+
+    def feed(self, data: bytes) -> bool:
+        """Read ``data``; return whether the text can still be completed. A dead acceptor reads nothing more.
+
+        Raises:
+            LimitExceededError: the walk needs more states than ``Limits.states``.
+        """
+        if self.is_dead:
+            return False
+        state, empty = self.state, self._empty
+        for offset, byte in enumerate(data):
+            following = state.step(byte)
+            if following is empty:
+                self.state = state
+                self.position += offset
+                self.is_dead = True
+                return False
+            state = following
+        self.state = state
+        self.position += len(data)
+        return True
+
+    @property
+    def is_accepting(self) -> bool:
+        """Return whether the text read so far is a whole one; ``checked`` keywords are not looked at here."""
+        return self.state.nullable and not self.is_dead
+
+    @property
+    def is_finished(self) -> bool:
+        """Return whether nothing but the end can follow."""
+        return not self.is_dead and self.state is self.state.arena.epsilon
+
+    def explain(self) -> str:
+        """Say in words what may come next and where in the schema that stands."""
+        words = self.state.describe()
+        if self.state.nullable and self.state is not self.state.arena.epsilon:
+            words += " or the end of the text"
+        place = self.state.place
+        where = "" if place is None else f", at {'the root' if place == '' else place} of the schema"
+        return f"expected {words}{where}"
+
+
+__all__ = ["Acceptor"]

@@ -1,0 +1,92 @@
+"""Compile a contract's language into an automaton over bytes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commitgate.automaton.acceptor import Acceptor
+from commitgate.automaton.json_schema import Dialect, Grammar, Meaning, Satisfiability, SchemaDocument, SupportRow
+from commitgate.automaton.spelling import Spelling
+from commitgate.automaton.terms import Arena, Term
+from commitgate.json_value import JsonValue
+from commitgate.limits import Limits
+
+if TYPE_CHECKING:
+    from commitgate.contract import Contract
+
+
+class Automaton:
+    """Decide which byte strings belong to a contract, in one dialect. May be shared between threads.
+
+    Attributes:
+        arena: where its terms are made.
+        start: the state before the first byte.
+        support: how far each keyword of the schema is enforced, place by place.
+    """
+
+    __slots__ = ("arena", "start", "support")
+
+    def __init__(self, arena: Arena, start: Term, support: tuple[SupportRow, ...]) -> None:
+        self.arena = arena
+        self.start = start
+        self.support = support
+
+    def acceptor(self) -> Acceptor:
+        """Return an acceptor at the start of a text."""
+        return Acceptor(self.start)
+
+    def accepts(self, text: bytes) -> bool:
+        """Return whether ``text``, whole, belongs to the language."""
+        acceptor = self.acceptor()
+        return acceptor.feed(text) and acceptor.is_accepting
+
+
+def analyse(schema: JsonValue, limits: Limits) -> Satisfiability:
+    """Read a schema and work out what it means.
+
+    Args:
+        schema: a JSON Schema as ``json.loads`` gives it.
+        limits: bounds on its size.
+
+    Raises:
+        SchemaError: it is not a JSON Schema.
+        UnsupportedError: it uses a keyword that cannot be enforced.
+        UnsatisfiableError: no value satisfies it.
+        LimitExceededError: it is larger than a limit.
+    """
+    return Satisfiability(Meaning(SchemaDocument(schema, limits)))
+
+
+def compile(  # noqa: A001 - the word of the field, as in re.compile
+    contract_or_schema: Contract[object] | JsonValue,
+    *,
+    dialect: Dialect = "accept",
+    limits: Limits | None = None,
+    alphabet: bytes | None = None,
+) -> Automaton:
+    """Compile a contract or a JSON Schema.
+
+    Args:
+        contract_or_schema: a ``Contract``, or a JSON Schema as ``json.loads`` gives it.
+        dialect: ``accept`` reads every JSON text of the language; ``generate`` writes a bounded, canonical part of it.
+        limits: bounds on schema and states; None takes the contract's own, or the defaults for a schema.
+        alphabet: the bytes that the writer can spell, sorted and distinct; None for all 256. Texts that need others
+            are left out.
+
+    Raises:
+        ContractError: one of its kinds, as ``analyse``; a contract was analysed when it was built.
+    """
+    from commitgate.contract import Contract
+
+    if isinstance(contract_or_schema, Contract):
+        contract: Contract[object] = contract_or_schema
+        meaning = contract.analysis if limits is None else analyse(contract.schema, limits)
+    else:
+        meaning = analyse(contract_or_schema, limits or Limits())
+    document = meaning.meaning.document
+    arena = Arena(max_states=document.limits.states)
+    grammar = Grammar(arena, meaning, dialect, Spelling(dialect == "generate", alphabet))
+    return Automaton(arena, grammar.text(), tuple(document.support))
+
+
+__all__ = ["Automaton", "analyse", "compile"]

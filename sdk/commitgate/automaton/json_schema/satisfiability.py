@@ -1,0 +1,162 @@
+"""Decide which places of a schema can hold a value at all, and how deep its shallowest value nests.
+
+The *height* of a node is the nesting of its shallowest value: 0 for scalars, one more than its tallest required child
+for arrays and objects, None where there is no finite value. Heights are the least fixpoint over the graph of
+references, so a schema that requires itself is found to be empty. They also tell, at a nesting limit, which
+alternatives can still be finished.
+
+Source: Knuth, "A Generalization of Dijkstra's Algorithm", 1977 (least costs over a grammar).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+
+from commitgate.automaton.json_schema.meaning import Meaning
+from commitgate.automaton.json_schema.shapes import ArrayShape, Language, Node, ObjectShape
+from commitgate.errors import LimitExceededError, UnsatisfiableError
+
+
+class Satisfiability:
+    """Hold the height of every node that can be reached from the root.
+
+    Args:
+        meaning: what each node allows.
+
+    Raises:
+        UnsatisfiableError: no value satisfies the root.
+        LimitExceededError: more nodes than ``Limits.nodes``, or every value nests deeper than ``Limits.nesting``.
+        SchemaError, UnsupportedError: as ``Meaning.of``.
+    """
+
+    def __init__(self, meaning: Meaning) -> None:
+        self.meaning = meaning
+        self.root = meaning.node_at("")
+        self._heights: dict[Node, int | None] = {}
+        users = self._explore()
+        self._settle(users)
+        self._check_root()
+
+    def height(self, node: Node) -> int | None:
+        """Return the nesting of the node's shallowest value, None where it has none."""
+        return self._heights[node]
+
+    def fits(self, node: Node, depth: int) -> bool:
+        """Return whether some value of ``node`` nests at most ``depth`` deep."""
+        height = self._heights[node]
+        return height is not None and height <= depth
+
+    def array_height(self, shape: ArrayShape) -> int | None:
+        """Return the nesting of the shape's shallowest array, None where it has none."""
+        tallest = 0
+        for index in range(min(shape.least, len(shape.prefix) + 1)):
+            height = self._heights.get(shape.item(index))
+            if height is None:
+                return None
+            tallest = max(tallest, height)
+        return tallest + 1
+
+    def object_height(self, shape: ObjectShape) -> int | None:
+        """Return the nesting of the shape's shallowest object, None where it has none."""
+        declared = dict(shape.properties)
+        tallest = 0
+        for name in shape.required:
+            height = self._heights.get(declared.get(name, shape.additional))
+            if height is None:
+                return None
+            tallest = max(tallest, height)
+        return tallest + 1
+
+    def _explore(self) -> dict[Node, list[Node]]:
+        """Return, for each node in reach, the nodes that use it."""
+        users: dict[Node, list[Node]] = {self.root: []}
+        queue = deque([self.root])
+        limit = self.meaning.document.limits.nodes
+        while queue:
+            node = queue.popleft()
+            self._heights[node] = None
+            for used in dict.fromkeys(_children(self.meaning.of(node))):
+                if used not in users:
+                    users[used] = []
+                    queue.append(used)
+                    if len(users) > limit:
+                        raise LimitExceededError(
+                            f"the schema has more than {limit} places; make it smaller or raise Limits.nodes",
+                            limit_name="nodes",
+                            limit=limit,
+                            found=len(users),
+                        )
+                users[used].append(node)
+        return users
+
+    def _settle(self, users: dict[Node, list[Node]]) -> None:
+        queue = deque(users)
+        queued = set(users)
+        while queue:
+            node = queue.popleft()
+            queued.discard(node)
+            height = self._height_of(self.meaning.of(node))
+            known = self._heights[node]
+            if height is not None and (known is None or height < known):
+                self._heights[node] = height
+                for user in users[node]:
+                    if user not in queued:
+                        queued.add(user)
+                        queue.append(user)
+
+    def _height_of(self, language: Language) -> int | None:
+        if language.has_null or language.booleans or language.numbers or language.strings:
+            return 0
+        heights = [
+            *(self.array_height(shape) for shape in language.arrays),
+            *(self.object_height(shape) for shape in language.objects),
+        ]
+        return min((height for height in heights if height is not None), default=None)
+
+    def _check_root(self) -> None:
+        height, nesting = self._heights[self.root], self.meaning.document.limits.nesting
+        if height is None:
+            pointer = self._contradiction()
+            raise UnsatisfiableError(
+                f"no value can satisfy the schema; the contradiction is at {pointer or 'the root'}", pointer=pointer
+            )
+        if height > nesting:
+            raise LimitExceededError(
+                f"every value nests deeper than Limits.nesting = {nesting}; make the schema flatter or raise the limit",
+                limit_name="nesting",
+                limit=nesting,
+                found=height,
+            )
+
+    def _contradiction(self) -> str:
+        """Return the deepest place to which required parts without a value lead."""
+        node, seen = self.root, set[Node]()
+        while node not in seen:
+            seen.add(node)
+            needed = _required_children(self.meaning.of(node))
+            node = next((used for used in needed if self._heights.get(used) is None), node)
+        return node[0].pointer if node else ""
+
+
+def _children(language: Language) -> Iterator[Node]:
+    for array in language.arrays:
+        yield from array.prefix
+        yield array.items
+    for shape in language.objects:
+        for _, node in shape.properties:
+            yield node
+        yield shape.additional
+
+
+def _required_children(language: Language) -> Iterator[Node]:
+    for array in language.arrays:
+        for index in range(min(array.least, len(array.prefix) + 1)):
+            yield array.item(index)
+    for shape in language.objects:
+        declared = dict(shape.properties)
+        for name in shape.required:
+            yield declared.get(name, shape.additional)
+
+
+__all__ = ["Satisfiability"]

@@ -1,0 +1,181 @@
+"""Hold character-level automata: what a string may contain, before it is spelled in JSON.
+
+States are immutable values, equal where they mean the same language. ``ranges()`` gives the transitions as sorted,
+disjoint ranges of code points; what no range covers is dead. A state is live: some text ends in it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import TypeAlias
+
+LAST_CODE_POINT = 0x10FFFF
+
+Ranges: TypeAlias = "tuple[tuple[int, int, CharacterState], ...]"
+
+
+class CharacterState(ABC):
+    """Denote a language of texts, as sequences of Unicode scalar values. Hashable; equal where built the same."""
+
+    @property
+    @abstractmethod
+    def nullable(self) -> bool:
+        """Return whether the text may end here."""
+
+    @abstractmethod
+    def ranges(self) -> Ranges:
+        """Return ``(first, last, next)`` for each range of code points that may follow, sorted and disjoint."""
+
+    @abstractmethod
+    def saturated(self, reach: int) -> CharacterState:
+        """Return a state that agrees with this one on the first ``reach`` characters; see ``Term.saturated``."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Say in words what may come next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Length(CharacterState):
+    """Denote every text of ``least`` to ``most`` code points; ``most`` None has no upper bound."""
+
+    least: int
+    most: int | None
+
+    @property
+    def nullable(self) -> bool:
+        return self.least == 0
+
+    def ranges(self) -> Ranges:
+        if self.most == 0:
+            return ()
+        following = Length(max(self.least - 1, 0), None if self.most is None else self.most - 1)
+        return ((0, LAST_CODE_POINT, following),)
+
+    def saturated(self, reach: int) -> Length:
+        return Length(min(self.least, reach + 1), None if self.most is None or self.most > reach else self.most)
+
+    def describe(self) -> str:
+        if self.most == 0:
+            return "the closing quote"
+        bounds = [f"at least {self.least} more"] if self.least else []
+        bounds += [f"at most {self.most} more"] if self.most is not None else []
+        return "string characters" + (f" ({', '.join(bounds)})" if bounds else "")
+
+
+class TextTable:
+    """Hold sorted, distinct texts; compares by content and keeps its hash, since states refer to it often."""
+
+    __slots__ = ("_hash", "texts")
+
+    def __init__(self, texts: tuple[str, ...]) -> None:
+        self.texts = texts
+        self._hash = hash(texts)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, TextTable) and self.texts == other.texts)
+
+    def groups(self, low: int, high: int, offset: int) -> list[tuple[int, int, int]]:
+        """Return ``(code point, low, high)`` for each character that texts in the range have at ``offset``."""
+        found: list[tuple[int, int, int]] = []
+        at = low
+        while at < high and len(self.texts[at]) == offset:
+            at += 1
+        while at < high:
+            point = ord(self.texts[at][offset])
+            end = bisect_left(self.texts, point + 1, at, high, key=lambda text: ord(text[offset]))
+            found.append((point, at, end))
+            at = end
+        return found
+
+    def describe(self, low: int, high: int) -> str:
+        """Return the texts of a range in words, at most five of them."""
+        shown = ", ".join(repr(text) for text in self.texts[low : min(high, low + 5)])
+        return shown + (f" and {high - low - 5} more" if high - low > 5 else "")
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf(CharacterState):
+    """Denote one of ``table.texts[low:high]``, each without its first ``offset`` characters."""
+
+    table: TextTable
+    low: int
+    high: int
+    offset: int = 0
+
+    @property
+    def nullable(self) -> bool:
+        return len(self.table.texts[self.low]) == self.offset
+
+    def ranges(self) -> Ranges:
+        groups = self.table.groups(self.low, self.high, self.offset)
+        return tuple((point, point, OneOf(self.table, low, high, self.offset + 1)) for point, low, high in groups)
+
+    def saturated(self, reach: int) -> OneOf:
+        del reach
+        return self
+
+    def describe(self) -> str:
+        return "the rest of one of " + self.table.describe(self.low, self.high)
+
+
+@dataclass(frozen=True, slots=True)
+class NoneOf(CharacterState):
+    """Denote the texts of ``base`` but those of ``table.texts[low:high]``, without their first ``offset`` characters.
+
+    ``base`` must hold texts of more lengths than the table can exhaust, so that every state is live; ``Length`` with
+    ``most`` of at least 1 does while it stands beside a table.
+    """
+
+    table: TextTable
+    low: int
+    high: int
+    offset: int
+    base: Length
+
+    @property
+    def nullable(self) -> bool:
+        return self.base.nullable and len(self.table.texts[self.low]) != self.offset
+
+    def ranges(self) -> Ranges:
+        base_ranges = self.base.ranges()
+        if not base_ranges:
+            return ()
+        following = base_ranges[0][2]
+        assert isinstance(following, Length)
+        found: list[tuple[int, int, CharacterState]] = []
+        start = 0
+        for point, low, high in self.table.groups(self.low, self.high, self.offset):
+            if start < point:
+                found.append((start, point - 1, following))
+            excluded = NoneOf(self.table, low, high, self.offset + 1, following)
+            if following.most != 0 or excluded.nullable:
+                found.append((point, point, excluded))
+            start = point + 1
+        if start <= LAST_CODE_POINT:
+            found.append((start, LAST_CODE_POINT, following))
+        return tuple(found)
+
+    def saturated(self, reach: int) -> NoneOf:
+        return NoneOf(self.table, self.low, self.high, self.offset, self.base.saturated(reach))
+
+    def describe(self) -> str:
+        return f"{self.base.describe()}, but not " + self.table.describe(self.low, self.high)
+
+
+def one_of(texts: tuple[str, ...]) -> OneOf:
+    """Return the state of any one of ``texts``: at least one, sorted and distinct."""
+    return OneOf(TextTable(texts), 0, len(texts))
+
+
+def none_of(texts: tuple[str, ...], base: Length) -> CharacterState:
+    """Return the state of the texts of ``base`` but these, which are sorted and distinct."""
+    return NoneOf(TextTable(texts), 0, len(texts), 0, base) if texts else base
+
+
+__all__ = ["LAST_CODE_POINT", "CharacterState", "Length", "NoneOf", "OneOf", "Ranges", "TextTable", "none_of", "one_of"]

@@ -1,0 +1,250 @@
+"""Define what an answer must satisfy: a language, its schema, the rules, and the digests that name them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, cast, overload
+
+from typing_extensions import TypeVar
+
+from commitgate.automaton.automaton import analyse
+from commitgate.automaton.json_schema import Satisfiability
+from commitgate.automaton.json_schema.keywords import Holds, Kind, keyword
+from commitgate.errors import MisuseError, SchemaError
+from commitgate.json_value import JsonValue
+from commitgate.limits import Limits
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+    from commitgate.gate.rules import Rule
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True, default=object)
+
+Numbers: TypeAlias = Literal["float", "decimal"]
+Schema: TypeAlias = "bool | dict[str, JsonValue]"
+
+LANGUAGE_VERSION = "1"
+"""Counts changes of meaning: two releases that read a schema differently must not share digests."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contract(Generic[T_co]):
+    """Say what an answer must satisfy. Build one with ``Contract.of`` or ``Contract.json_schema``.
+
+    Attributes:
+        name: what to call it; from the schema's title or the type's name where not given.
+        version: the caller's own version of it.
+        schema: the JSON Schema.
+        limits: bounds on the schema and on what is generated.
+        rules: business rules over the typed value; all must pass.
+        numbers: how non-integers of a plain JSON value come out.
+        type_adapter: makes the typed value; None for a plain JSON Schema.
+        analysis: what the schema means, worked out once.
+        language_digest: SHA-256 of what constrains: the schema without annotations, and the limits.
+        full_digest: SHA-256 of the whole contract but its rules: schema with prose, name, version and limits.
+    """
+
+    name: str
+    version: str | None = None
+    schema: Schema = field(repr=False)
+    limits: Limits = field(default_factory=Limits, repr=False)
+    rules: tuple[Rule[T_co], ...] = field(default=(), repr=False)
+    numbers: Numbers = "float"
+    type_adapter: TypeAdapter[T_co] | None = field(default=None, repr=False)
+    analysis: Satisfiability = field(init=False, repr=False, compare=False)
+    language_digest: str = field(init=False, repr=False)
+    full_digest: str = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.numbers not in ("float", "decimal"):
+            raise MisuseError(f"numbers must be 'float' or 'decimal', found {self.numbers!r}")
+        schema = cast("Schema", _copy(self.schema))
+        analysis = analyse(schema, self.limits)
+        language = [LANGUAGE_VERSION, _without_annotations(schema), repr(self.limits)]
+        whole = [LANGUAGE_VERSION, schema, repr(self.limits), self.name, self.version]
+        for name, value in (
+            ("schema", schema),
+            ("analysis", analysis),
+            ("language_digest", digest(language)),
+            ("full_digest", digest(whole)),
+        ):
+            object.__setattr__(self, name, value)
+
+    @staticmethod
+    def json_schema(
+        schema: Schema,
+        *,
+        name: str | None = None,
+        version: str | None = None,
+        limits: Limits | None = None,
+        rules: Sequence[Rule[JsonValue]] = (),
+        numbers: Numbers = "float",
+    ) -> Contract[JsonValue]:
+        """Return the contract of a JSON Schema; its value is plain JSON.
+
+        Raises:
+            ContractError: the schema is malformed, uses a keyword that cannot be enforced, is larger than a limit, or
+                no value satisfies it.
+        """
+        return Contract[JsonValue](
+            name=name or _title(schema) or "schema",
+            version=version,
+            schema=schema,
+            limits=limits or Limits(),
+            rules=tuple(rules),
+            numbers=numbers,
+        )
+
+    @overload
+    @staticmethod
+    def of(
+        schema: type[T] | TypeAdapter[T] | Contract[T],
+        *,
+        name: str | None = None,
+        version: str | None = None,
+        limits: Limits | None = None,
+        rules: Sequence[Rule[T]] = (),
+        numbers: Numbers = "float",
+    ) -> Contract[T]: ...
+
+    @overload
+    @staticmethod
+    def of(
+        schema: Schema,
+        *,
+        name: str | None = None,
+        version: str | None = None,
+        limits: Limits | None = None,
+        rules: Sequence[Rule[JsonValue]] = (),
+        numbers: Numbers = "float",
+    ) -> Contract[JsonValue]: ...
+
+    @staticmethod
+    def of(
+        schema: object,
+        *,
+        name: str | None = None,
+        version: str | None = None,
+        limits: Limits | None = None,
+        rules: Sequence[Rule[object]] = (),
+        numbers: Numbers = "float",
+    ) -> Contract[object]:
+        """Return the contract of a JSON Schema, a type, a ``TypeAdapter`` or another contract.
+
+        Args:
+            schema: a dict or boolean (JSON Schema); a pydantic model, dataclass, TypedDict, ``list[T]``, ``Literal`` or
+                scalar type; a ``TypeAdapter``; or a contract, to which the other arguments are applied.
+            name: what to call it; None takes the schema's title or the type's name.
+            version: the caller's own version of it.
+            limits: None takes the defaults, or the given contract's.
+            rules: further business rules.
+            numbers: how non-integers of plain JSON come out.
+
+        Raises:
+            ContractError: as ``json_schema``.
+            MisuseError: ``schema`` is none of these.
+        """
+        if isinstance(schema, Contract):
+            given = cast("Contract[object]", schema)
+            if name is None and version is None and limits is None and not rules:
+                return given
+            return Contract[object](
+                name=name or given.name,
+                version=version or given.version,
+                schema=given.schema,
+                limits=limits or given.limits,
+                rules=(*given.rules, *rules),
+                numbers=given.numbers,
+                type_adapter=given.type_adapter,
+            )
+        if isinstance(schema, dict | bool):
+            plain = cast("Schema", schema)
+            adapter = None
+        else:
+            adapter, plain = _of_type(schema)
+        return Contract[object](
+            name=name or _title(plain) or getattr(schema, "__name__", None) or "schema",
+            version=version,
+            schema=plain,
+            limits=limits or Limits(),
+            rules=tuple(rules),
+            numbers=numbers,
+            type_adapter=adapter,
+        )
+
+
+def _of_type(schema: object) -> tuple[TypeAdapter[object], Schema]:
+    from pydantic import TypeAdapter
+    from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError
+
+    if isinstance(schema, str | bytes | int | float | list | tuple | set) or schema is None:
+        raise MisuseError(
+            f"schema must be a JSON Schema, a type, a TypeAdapter or a Contract; found a value of type "
+            f"{type(schema).__name__}"
+        )
+    try:
+        adapter: TypeAdapter[object] = (
+            cast("TypeAdapter[object]", schema) if isinstance(schema, TypeAdapter) else TypeAdapter(schema)
+        )
+    except (PydanticSchemaGenerationError, PydanticUserError) as error:
+        raise MisuseError(
+            "schema is not a type that pydantic can read; give a model, dataclass or TypedDict"
+        ) from error
+    try:
+        return adapter, cast("Schema", adapter.json_schema(mode="validation"))
+    except PydanticInvalidForJsonSchema as error:
+        raise SchemaError("pydantic cannot write a JSON Schema for this type; give it plainer fields") from error
+
+
+def _title(schema: Schema) -> str | None:
+    title = schema.get("title") if isinstance(schema, dict) else None
+    return title if isinstance(title, str) and title else None
+
+
+def _copy(value: object) -> object:
+    """Return an own copy, so that a caller who changes the schema later cannot change the contract."""
+    if isinstance(value, dict):
+        return {key: _copy(item) for key, item in cast("dict[object, object]", value).items()}
+    if isinstance(value, list):
+        return [_copy(item) for item in cast("list[object]", value)]
+    return value
+
+
+def _without_annotations(schema: JsonValue) -> JsonValue:
+    """Return the schema without keywords that never constrain."""
+    if not isinstance(schema, dict):
+        return schema
+    kept: dict[str, JsonValue] = {}
+    for name, value in schema.items():
+        known = keyword(name)
+        if known.kind is Kind.ANNOTATION:
+            continue
+        if known.holds is Holds.SCHEMA:
+            value = _without_annotations(value)
+        elif known.holds is Holds.LIST and isinstance(value, list):
+            value = [_without_annotations(item) for item in value]
+        elif known.holds is Holds.MAP and isinstance(value, dict):
+            value = {key: _without_annotations(item) for key, item in value.items()}
+        kept[name] = value
+    return kept
+
+
+def digest(value: object) -> str:
+    """Return the SHA-256, in lower-case hexadecimal, of a JSON value's compact text; the order of keys counts."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_spell)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _spell(value: object) -> str:
+    if isinstance(value, Decimal):
+        return str(value)
+    raise SchemaError(f"the schema holds a {type(value).__name__}, which is not JSON")
+
+
+__all__ = ["Contract", "Numbers", "Schema", "digest"]
