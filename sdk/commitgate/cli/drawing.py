@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 
 from rich.text import Text
 
@@ -78,7 +79,7 @@ def _leaf(value: JsonValue, *, is_final: bool) -> str:
     if isinstance(value, str):
         text = _quoted(value)
         return text if is_final else text[:-1] + OPEN_MARK
-    text = str(value) if isinstance(value, (dict, list)) else json.dumps(value, default=str)
+    text = str(value) if isinstance(value, (dict, list, Decimal)) else json.dumps(value)
     return text if is_final else text + OPEN_MARK
 
 

@@ -74,9 +74,7 @@ def generate(
             schema=_as_schema(schema),
             prompt=_prompt(prompt, prompt_file),
             system=None if system_file is None else read_text(system_file, "system message"),
-            sampling=Sampling(
-                temperature=temperature, top_k=top_k, top_p=top_p, seed=seed, max_tokens=max_tokens
-            ),
+            sampling=Sampling(temperature=temperature, top_k=top_k, top_p=top_p, seed=seed, max_tokens=max_tokens),
             operation_key=operation_key,
             ledger=ledger,
             surroundings=context.find_object(Surroundings) or Surroundings(),
