@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, cast, overload
+from typing import TYPE_CHECKING, Generic, Literal, Never, TypeAlias, cast, overload
 
 from typing_extensions import TypeVar
 
@@ -132,7 +132,7 @@ class Contract(Generic[T_co]):
         name: str | None = None,
         version: str | None = None,
         limits: Limits | None = None,
-        rules: Sequence[Rule[object]] = (),
+        rules: Sequence[Rule[Never]] = (),
         numbers: Numbers = "float",
     ) -> Contract[object]:
         """Return the contract of a JSON Schema, a type, a ``TypeAdapter`` or another contract.
@@ -150,6 +150,7 @@ class Contract(Generic[T_co]):
             ContractError: as ``json_schema``.
             MisuseError: ``schema`` is none of these.
         """
+        own_rules = cast("tuple[Rule[object], ...]", tuple(rules))
         if isinstance(schema, Contract):
             given = cast("Contract[object]", schema)
             if name is None and version is None and limits is None and not rules:
@@ -159,7 +160,7 @@ class Contract(Generic[T_co]):
                 version=version or given.version,
                 schema=given.schema,
                 limits=limits or given.limits,
-                rules=(*given.rules, *rules),
+                rules=(*given.rules, *own_rules),
                 numbers=given.numbers,
                 type_adapter=given.type_adapter,
             )
@@ -169,24 +170,27 @@ class Contract(Generic[T_co]):
         else:
             adapter, plain = _of_type(schema)
         return Contract[object](
-            name=name or _title(plain) or getattr(schema, "__name__", None) or "schema",
+            name=name or _title(plain) or _type_name(cast("object", schema)) or "schema",
             version=version,
             schema=plain,
             limits=limits or Limits(),
-            rules=tuple(rules),
+            rules=own_rules,
             numbers=numbers,
             type_adapter=adapter,
         )
+
+
+_VALUES = (str, bytes, int, float, list, tuple, set, frozenset)
 
 
 def _of_type(schema: object) -> tuple[TypeAdapter[object], Schema]:
     from pydantic import TypeAdapter
     from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError
 
-    if isinstance(schema, str | bytes | int | float | list | tuple | set) or schema is None:
+    if isinstance(schema, _VALUES) or schema is None:
+        found = type(cast("object", schema)).__name__
         raise MisuseError(
-            f"schema must be a JSON Schema, a type, a TypeAdapter or a Contract; found a value of type "
-            f"{type(schema).__name__}"
+            f"schema must be a JSON Schema, a type, a TypeAdapter or a Contract; found a value of type {found}"
         )
     try:
         adapter: TypeAdapter[object] = (
@@ -200,6 +204,11 @@ def _of_type(schema: object) -> tuple[TypeAdapter[object], Schema]:
         return adapter, cast("Schema", adapter.json_schema(mode="validation"))
     except PydanticInvalidForJsonSchema as error:
         raise SchemaError("pydantic cannot write a JSON Schema for this type; give it plainer fields") from error
+
+
+def _type_name(schema: object) -> str | None:
+    name: object = getattr(schema, "__name__", None)
+    return name if isinstance(name, str) else None
 
 
 def _title(schema: Schema) -> str | None:

@@ -57,7 +57,7 @@ def analyse(schema: JsonValue, limits: Limits) -> Satisfiability:
     return Satisfiability(Meaning(SchemaDocument(schema, limits)))
 
 
-def compile(  # noqa: A001 - the word of the field, as in re.compile
+def compile(
     contract_or_schema: Contract[object] | JsonValue,
     *,
     dialect: Dialect = "accept",

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TypeAlias
 
 from commitgate.automaton.strings import LAST_CODE_POINT, CharacterState, Ranges
@@ -329,7 +330,7 @@ def _high_halves(ranges: Ranges) -> list[tuple[int, int, Target]]:
         cuts |= {low >> 10, (low >> 10) + 1, high >> 10, (high >> 10) + 1}
     edges = sorted(cuts)
     found: list[tuple[int, int, Target]] = []
-    for first, end in zip(edges, edges[1:], strict=False):
+    for first, end in pairwise(edges):
         block = _clip(astral, first << 10, (first << 10) + 0x3FF)
         if block:
             found.append((0xD800 + first, 0xD800 + end - 1, LowHalf(block)))

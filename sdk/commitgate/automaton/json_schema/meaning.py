@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import TypeAlias
 
-from commitgate.automaton.json_schema.document import SchemaDocument, child, exact
+from commitgate.automaton.json_schema.document import SchemaDocument
+from commitgate.automaton.json_schema.plain_json import exact
 from commitgate.automaton.json_schema.shapes import (
     ANYTHING,
     EVERYTHING,
@@ -28,8 +29,10 @@ from commitgate.automaton.json_schema.shapes import (
 )
 from commitgate.errors import LimitExceededError, SchemaError
 from commitgate.json_value import JsonValue
+from commitgate.pointer import child
 
 Keywords: TypeAlias = "dict[str, JsonValue]"
+Reader: TypeAlias = "Callable[[Keywords, str], Language]"
 
 MAX_REFERENCE_DEPTH = 100
 """Most references and branches open at one place; each costs a few frames of Python's stack."""
@@ -46,6 +49,16 @@ class Meaning:
         self._document = document
         self._known: dict[Node, Language] = {ANYTHING: EVERYTHING}
         self._open: list[str] = []
+        self._readers: tuple[tuple[frozenset[str], Reader], ...] = (
+            (frozenset({"$ref"}), self._reference),
+            (frozenset({"type"}), self._type),
+            (frozenset({"enum"}), self._enum),
+            (frozenset({"const"}), self._const),
+            (_LENGTH_KEYWORDS, self._lengths),
+            (_ARRAY_KEYWORDS, self._arrays),
+            (_OBJECT_KEYWORDS, self._objects),
+            (frozenset({"anyOf"}), self._any_of),
+        )
 
     @property
     def document(self) -> SchemaDocument:
@@ -114,9 +127,9 @@ class Meaning:
         if isinstance(schema, bool):
             return EVERYTHING if schema else NOTHING
         found = EVERYTHING
-        for trigger, read in _READERS:
+        for trigger, read in self._readers:
             if trigger & schema.keys():
-                found = self._meet(found, read(self, schema, pointer), pointer)
+                found = self._meet(found, read(schema, pointer), pointer)
         return found
 
     def _meet(self, first: Language, second: Language, pointer: str) -> Language:
@@ -252,18 +265,10 @@ _BY_TYPE = {
     "object": Language(objects=(ObjectShape(),)),
 }
 
-Reader: TypeAlias = "Callable[[Meaning, Keywords, str], Language]"
-_READERS: tuple[tuple[frozenset[str], Reader], ...] = (
-    (frozenset({"$ref"}), Meaning._reference),
-    (frozenset({"type"}), Meaning._type),
-    (frozenset({"enum"}), Meaning._enum),
-    (frozenset({"const"}), Meaning._const),
-    (frozenset({"minLength", "maxLength"}), Meaning._lengths),
-    (frozenset({"prefixItems", "items", "minItems", "maxItems"}), Meaning._arrays),
-    (frozenset({"properties", "required", "additionalProperties"}), Meaning._objects),
-    (frozenset({"anyOf"}), Meaning._any_of),
-)
-_CONSTRAINING = frozenset().union(*(trigger for trigger, _ in _READERS))
+_ARRAY_KEYWORDS = frozenset({"prefixItems", "items", "minItems", "maxItems"})
+_OBJECT_KEYWORDS = frozenset({"properties", "required", "additionalProperties"})
+_LENGTH_KEYWORDS = frozenset({"minLength", "maxLength"})
+_CONSTRAINING = _ARRAY_KEYWORDS | _OBJECT_KEYWORDS | _LENGTH_KEYWORDS | {"$ref", "type", "enum", "const", "anyOf"}
 
 
 def _circle(pointer: str) -> SchemaError:
