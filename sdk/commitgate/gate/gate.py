@@ -1,0 +1,200 @@
+"""Judge one stream of events: was a whole value sent, and if not, how did it end?
+
+The gate is fed with a backend's events and walks the answer's bytes through the contract's acceptor. It says which
+bytes passed, for display, and in the end gives one verdict. The transitions and the theory stand in ``states``.
+It has no clock: bounding how long hidden text or the end of a finished stream is waited for is the caller's part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, Protocol, assert_never
+
+from commitgate.backends.base import DeadEndReached, Event, Fault, Finish, FinishReason, RefusalDelta, TextDelta, Usage
+from commitgate.errors import MisuseError
+from commitgate.gate.states import TRANSITIONS, Ruling, Signal, State
+from commitgate.gate.verdict import Evidence, Verdict, rule
+from commitgate.gate.white_space import WHITE_SPACE_RUN_BYTES, WhiteSpaceMeter
+from commitgate.outcome import Receipt, Violated
+
+HIDDEN_BYTES = 4_096
+"""Most bytes kept after the first impossible one, in wait for a finish word that may turn it into a refusal."""
+
+REFUSAL_CHARACTERS = 65_536
+"""Longest refusal that is kept; a longer one ends the call as refused at once."""
+
+_FINISH_SIGNALS = {
+    FinishReason.STOP: Signal.STOP,
+    FinishReason.LENGTH: Signal.LENGTH,
+    FinishReason.CONTENT_FILTER: Signal.FILTER,
+    FinishReason.REFUSAL: Signal.DECLINE,
+    FinishReason.CANCELLED: Signal.ABORT,
+    FinishReason.UNKNOWN: Signal.UNKNOWN,
+}
+
+
+class Acceptor(Protocol):
+    """Walk bytes through the automaton of a contract."""
+
+    @property
+    def is_accepting(self) -> bool:
+        """Say whether the text so far is whole."""
+        ...
+
+    @property
+    def position(self) -> int:
+        """Return how many bytes passed; once dead, the offset of the first impossible byte."""
+        ...
+
+    def feed(self, data: bytes) -> bool:
+        """Walk on; return whether the text can still be finished."""
+        ...
+
+    def explain(self) -> str:
+        """Say in words what was expected here."""
+        ...
+
+
+class Gate:
+    """Judge one stream of events. Sans-IO; one object for one attempt.
+
+    Args:
+        acceptor: the contract's automaton, at its start.
+        json_acceptor: makes an acceptor of any JSON text; it tells text that is no JSON from JSON outside the contract.
+        text_bytes: most bytes of an answer, >= 1.
+
+    Attributes:
+        state: where the gate stands.
+        evidence: what the stream has shown.
+        verdict: what it amounts to; None until a finish, a fault or the end. Final once the state is ``ENDED``.
+    """
+
+    def __init__(self, acceptor: Acceptor, *, json_acceptor: Callable[[], Acceptor], text_bytes: int) -> None:
+        self._acceptor = acceptor
+        self._json_acceptor = json_acceptor
+        self._text_bytes = text_bytes
+        self._meter = WhiteSpaceMeter()
+        self.evidence = Evidence()
+        self.state = State.HELD if acceptor.is_accepting else State.RECEIVING
+        self.verdict: Verdict | None = None
+
+    @property
+    def is_accepting(self) -> bool:
+        """Say whether all text received is one whole value in the eyes of the automaton."""
+        return self.evidence.violation is None and self._acceptor.is_accepting
+
+    def feed(self, event: Event) -> bytes:
+        """Take one event.
+
+        Returns:
+            The answer bytes of it that passed and may be shown.
+
+        Raises:
+            MisuseError: no event is legal any more; nothing was changed.
+        """
+        self._check_open()
+        shown = b""
+        match event:
+            case TextDelta(data=data):
+                shown, signal = self._read_text(data)
+            case RefusalDelta(text=text):
+                signal = self._read_refusal(text)
+            case Usage():
+                self.evidence.usage, signal = event, Signal.USAGE
+            case Finish():
+                signal = self._read_finish(event)
+            case Fault():
+                self.evidence.fault, signal = event, Signal.FAULT
+            case DeadEndReached():
+                self.evidence.dead_end = event
+                signal = Signal.LATE if self.state is State.FINISHED else Signal.DEAD_END
+            case _:
+                assert_never(event)
+        self._take(signal)
+        return shown
+
+    def close(self) -> None:
+        """Take the end of the stream, or of the caller's patience with a hidden or finished one.
+
+        Raises:
+            MisuseError: it had ended already; nothing was changed.
+        """
+        self._check_open()
+        self._take(Signal.CLOSE)
+
+    def _check_open(self) -> None:
+        if self.state is State.ENDED:
+            raise MisuseError("the gate has ended: no event is legal any more")
+
+    def _take(self, signal: Signal) -> None:
+        transition = TRANSITIONS[self.state, signal]
+        self.state = transition.to
+        if transition.ruling is Ruling.UNFINISHED:
+            self._breach("not_accepting", f"the provider said stop too early: {self._acceptor.explain()}")
+        if transition.ruling is not None:
+            self.verdict = rule(transition.ruling, self.evidence)
+
+    def _read_text(self, data: bytes) -> tuple[bytes, Signal]:
+        match self.state:
+            case State.RECEIVING | State.HELD:
+                return self._walk(data)
+            case State.HIDING:
+                return b"", self._hide(data)
+            case State.REFUSING:
+                return b"", Signal.ASIDE
+            case State.FINISHED | State.ENDED:
+                return b"", Signal.LATE
+            case _:
+                assert_never(self.state)
+
+    def _walk(self, data: bytes) -> tuple[bytes, Signal]:
+        start = len(self.evidence.passed)
+        room = data[: self._text_bytes - start]
+        is_live = self._acceptor.feed(room)
+        passed = room if is_live else room[: self._acceptor.position - start]
+        run_end = self._meter.feed(passed)
+        passed = passed[:run_end]
+        self.evidence.passed += passed
+        if run_end is not None:
+            self._breach("whitespace", f"more than {WHITE_SPACE_RUN_BYTES} bytes of white space in a row")
+        elif not is_live:
+            self._breach(self._kind_of(room[len(passed) :][:1]), self._acceptor.explain())
+        elif len(room) < len(data):
+            self._breach("limit", f"an answer may have at most {self._text_bytes} bytes")
+        else:
+            return passed, Signal.WHOLE if self._acceptor.is_accepting else Signal.OPEN
+        hidden = self._hide(data[len(passed) :])
+        return passed, Signal.OVERFLOW if hidden is Signal.OVERFLOW else Signal.BREACH
+
+    def _breach(
+        self, kind: Literal["not_json", "not_accepting", "whitespace", "limit", "constraint"], explanation: str
+    ) -> None:
+        position = len(self.evidence.passed)
+        self.evidence.violation = Violated(kind=kind, position=position, explanation=explanation, receipt=Receipt())
+
+    def _kind_of(self, impossible: bytes) -> Literal["not_json", "constraint"]:
+        anything = self._json_acceptor()
+        is_json = anything.feed(bytes(self.evidence.passed)) and anything.feed(impossible)
+        return "constraint" if is_json else "not_json"
+
+    def _hide(self, data: bytes) -> Signal:
+        room = HIDDEN_BYTES - len(self.evidence.hidden)
+        self.evidence.hidden += data[:room]
+        return Signal.OVERFLOW if len(data) > room else Signal.HIDDEN
+
+    def _read_refusal(self, text: str) -> Signal:
+        if self.state is State.FINISHED:
+            return Signal.LATE
+        room = REFUSAL_CHARACTERS - len(self.evidence.refusal)
+        self.evidence.refusal += text[:room]
+        is_over = len(text) > room and self.state is State.REFUSING
+        return Signal.OVERFLOW if is_over else Signal.REFUSAL
+
+    def _read_finish(self, event: Finish) -> Signal:
+        if self.state is State.FINISHED:
+            return Signal.LATE
+        self.evidence.finish = event
+        return _FINISH_SIGNALS[event.reason]
+
+
+__all__ = ["HIDDEN_BYTES", "REFUSAL_CHARACTERS", "Acceptor", "Gate"]
