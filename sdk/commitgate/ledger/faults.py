@@ -1,0 +1,109 @@
+"""Name the points at which an operation can be cut, and stop there on purpose: for tests.
+
+A test puts a ``FaultLedger`` before a real one and kills, cancels or raises when a point is reached. What must hold
+after each of them is in the table of the enum's members.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection
+from enum import StrEnum
+
+from commitgate.ledger.base import Claimed, Ledger
+from commitgate.ledger.record import Fingerprint, Record, State
+from commitgate.retry.keys import OperationKey
+
+
+class FaultPoint(StrEnum):
+    """Name a point on the way of an operation, in order. Its comment says what a killed process leaves there."""
+
+    AFTER_CLAIM = "after_claim"
+    """CLAIMED; taken over when the lease ends; the effect did not run."""
+    BEFORE_INTENT = "before_intent"
+    """CLAIMED; taken over when the lease ends; the effect did not run."""
+    AFTER_INTENT = "after_intent"
+    """EFFECT_STARTED; IN_DOUBT when the lease ends; the effect did not run."""
+    INSIDE_EFFECT = "inside_effect"
+    """EFFECT_STARTED; IN_DOUBT when the lease ends; the effect may have run."""
+    AFTER_EFFECT = "after_effect"
+    """EFFECT_STARTED; IN_DOUBT when the lease ends; the effect ran."""
+    AFTER_COMMIT = "after_commit"
+    """COMMITTED; replayed; the effect ran."""
+
+
+class FaultLedger:
+    """Pass every call on to another ledger, and say when a fault point is reached.
+
+    ``INSIDE_EFFECT`` is reached by the effect under test, which calls ``reach`` itself.
+
+    Args:
+        ledger: does the work.
+        reach: called with each point; what it raises comes out of the ledger's method.
+    """
+
+    def __init__(self, ledger: Ledger, reach: Callable[[FaultPoint], Awaitable[None]]) -> None:
+        self._ledger = ledger
+        self._reach = reach
+
+    async def claim(
+        self, key: OperationKey, fingerprint: Fingerprint, *, owner: str, lease_s: float
+    ) -> Claimed | Record:
+        """Claim, then reach ``AFTER_CLAIM``."""
+        found = await self._ledger.claim(key, fingerprint, owner=owner, lease_s=lease_s)
+        await self._reach(FaultPoint.AFTER_CLAIM)
+        return found
+
+    async def extend(self, key: OperationKey, fence: int, *, lease_s: float) -> None:
+        """Extend; no fault point."""
+        await self._ledger.extend(key, fence, lease_s=lease_s)
+
+    async def start_effect(
+        self, key: OperationKey, fence: int, *, value: bytes, receipt: bytes, lease_s: float
+    ) -> None:
+        """Reach ``BEFORE_INTENT``, store the intent, reach ``AFTER_INTENT``."""
+        await self._reach(FaultPoint.BEFORE_INTENT)
+        await self._ledger.start_effect(key, fence, value=value, receipt=receipt, lease_s=lease_s)
+        await self._reach(FaultPoint.AFTER_INTENT)
+
+    async def commit(self, key: OperationKey, fence: int, *, result: bytes) -> None:
+        """Reach ``AFTER_EFFECT``, commit, reach ``AFTER_COMMIT``."""
+        await self._reach(FaultPoint.AFTER_EFFECT)
+        await self._ledger.commit(key, fence, result=result)
+        await self._reach(FaultPoint.AFTER_COMMIT)
+
+    async def commit_value(self, key: OperationKey, fence: int, *, value: bytes, receipt: bytes) -> None:
+        """Reach ``BEFORE_INTENT``, commit the value, reach ``AFTER_COMMIT``."""
+        await self._reach(FaultPoint.BEFORE_INTENT)
+        await self._ledger.commit_value(key, fence, value=value, receipt=receipt)
+        await self._reach(FaultPoint.AFTER_COMMIT)
+
+    async def fail_before_effect(self, key: OperationKey, fence: int, *, reason: str) -> None:
+        """Reach ``AFTER_EFFECT``, record the clean no, reach ``AFTER_COMMIT``."""
+        await self._reach(FaultPoint.AFTER_EFFECT)
+        await self._ledger.fail_before_effect(key, fence, reason=reason)
+        await self._reach(FaultPoint.AFTER_COMMIT)
+
+    async def mark_in_doubt(self, key: OperationKey, fence: int, *, reason: str) -> None:
+        """Reach ``AFTER_EFFECT``, record the doubt, reach ``AFTER_COMMIT``."""
+        await self._reach(FaultPoint.AFTER_EFFECT)
+        await self._ledger.mark_in_doubt(key, fence, reason=reason)
+        await self._reach(FaultPoint.AFTER_COMMIT)
+
+    async def release(self, key: OperationKey, fence: int, *, ending: str) -> None:
+        """Release; no fault point."""
+        await self._ledger.release(key, fence, ending=ending)
+
+    async def read(self, key: OperationKey) -> Record | None:
+        """Read; no fault point."""
+        return await self._ledger.read(key)
+
+    async def list(self, *, states: Collection[State] | None = None, limit: int = 100) -> tuple[Record, ...]:
+        """List; no fault point."""
+        return await self._ledger.list(states=states, limit=limit)
+
+    async def aclose(self) -> None:
+        """Close the ledger behind."""
+        await self._ledger.aclose()
+
+
+__all__ = ["FaultLedger", "FaultPoint"]

@@ -1,0 +1,55 @@
+"""Keep the ledger in memory: for tests, and for calls whose promise may end with the process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from threading import Lock
+
+from anyio.lowlevel import checkpoint
+
+from commitgate.ledger.base import StepLedger
+from commitgate.ledger.record import Record, State
+from commitgate.ledger.states import Step, advance
+from commitgate.retry.keys import OperationKey
+
+
+class MemoryLedger(StepLedger):
+    """Hold rows in a dict. It forgets everything when the process ends, so it protects no effect across a crash.
+
+    Args:
+        clock: gives Unix time in seconds.
+    """
+
+    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._rows: dict[OperationKey, Record] = {}
+        self._lock = Lock()
+
+    async def read(self, key: OperationKey) -> Record | None:
+        """Return the key's row, None where it was never claimed."""
+        await checkpoint()
+        return self._rows.get(key)
+
+    async def list(self, *, states: Collection[State] | None = None, limit: int = 100) -> tuple[Record, ...]:
+        """Return rows, latest change first."""
+        await checkpoint()
+        with self._lock:
+            rows = [row for row in self._rows.values() if states is None or row.state in states]
+        rows.sort(key=lambda row: (-row.updated_at, row.key))
+        return tuple(rows[:limit])
+
+    async def aclose(self) -> None:
+        """Do nothing: the rows stay readable."""
+        await checkpoint()
+
+    async def _take(self, key: OperationKey, step: Step) -> Record:
+        # Cancellation is delivered here, before the step, and never between its parts.
+        await checkpoint()
+        with self._lock:
+            row = advance(key, self._rows.get(key), step, now=self._clock())
+            self._rows[key] = row
+            return row
+
+
+__all__ = ["MemoryLedger"]

@@ -1,0 +1,196 @@
+"""Keep the ledger in one SQLite file: the default, for any number of processes on one host.
+
+Each method is one whole transaction inside one worker-thread call. Cancelling the caller therefore leaves neither a
+half-written row nor a lock: the thread finishes the transaction, whether anybody still waits for it or not.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Collection
+from threading import Lock
+from typing import TYPE_CHECKING, TypeVar
+
+import anyio
+import anyio.to_thread
+from anyio.lowlevel import RunVar
+
+from commitgate.errors import LedgerUnavailableError, MisuseError
+from commitgate.ledger.base import StepLedger
+from commitgate.ledger.record import Record, State
+from commitgate.ledger.sqlite_errors import is_busy, mapped
+from commitgate.ledger.sqlite_rows import insert, load, load_latest, update
+from commitgate.ledger.sqlite_schema import connect
+from commitgate.ledger.states import Step, advance
+from commitgate.retry.keys import OperationKey
+
+if TYPE_CHECKING:
+    import sqlite3
+
+ResultT = TypeVar("ResultT")
+
+RETRY_OPEN_S = 0.01
+"""Pause before opening is tried again: SQLite does not wait by itself for the switch to the write-ahead log."""
+
+
+class SqliteLedger(StepLedger):
+    """Hold rows in a SQLite file with a write-ahead log, written through to the disk at every step.
+
+    The file must lie on a local disk: network file systems do not keep SQLite's locks. A missing file is made, readable
+    by its owner alone; a missing folder is an error, because it may be a disk that is not mounted, and a new, empty
+    ledger would forget what was done. Nothing is opened before the first use. Safe to share between threads, tasks and
+    event loops.
+
+    Args:
+        path: the file.
+        clock: gives Unix time in seconds; the same on all processes that share the file.
+        busy_timeout_s: how long to wait for other processes, > 0.
+
+    Raises:
+        MisuseError: ``path`` cannot be a file's name.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], *, clock: Callable[[], float] = time.time, busy_timeout_s: float = 5.0
+    ) -> None:
+        self._path = os.fspath(path)
+        if not self._path or "\0" in self._path or self._path == ":memory:":
+            raise MisuseError("SqliteLedger needs the path of a file; for a ledger in memory use MemoryLedger()")
+        self._clock = clock
+        self._busy_timeout_s = busy_timeout_s
+        self._lock = Lock()
+        self._open: _OpenFile | None = None
+        self._inherited: list[_OpenFile] = []
+        self._is_closed = False
+        # One at a time and event loop, so that waiting calls queue as tasks and not as threads; and not from the
+        # common pool, where effects that block could starve the heartbeat.
+        self._turns: RunVar[anyio.CapacityLimiter] = RunVar(f"turns of ledger {id(self)}")
+
+    @property
+    def path(self) -> str:
+        """Return the file's path as given."""
+        return self._path
+
+    async def read(self, key: OperationKey) -> Record | None:
+        """Return the key's row, None where it was never claimed."""
+        return await self._in_thread(lambda connection: load(connection, key))
+
+    async def list(self, *, states: Collection[State] | None = None, limit: int = 100) -> tuple[Record, ...]:
+        """Return rows, latest change first."""
+        wanted = tuple(State) if states is None else tuple(states)
+        return await self._in_thread(lambda connection: load_latest(connection, wanted, limit))
+
+    async def aclose(self) -> None:
+        """Close the file; a later use raises ``LedgerUnavailableError``."""
+        await anyio.to_thread.run_sync(self._close, limiter=self._turn())
+
+    async def _take(self, key: OperationKey, step: Step) -> Record:
+        def take(connection: sqlite3.Connection) -> Record:
+            before = load(connection, key)
+            # The clock is read under the write lock: waiting for it must not make the time stale.
+            after = advance(key, before, step, now=self._clock())
+            if before is None:
+                insert(connection, after)
+            elif after is not before:
+                update(connection, after)
+            return after
+
+        return await self._in_thread(take)
+
+    async def _in_thread(self, work: Callable[[sqlite3.Connection], ResultT]) -> ResultT:
+        return await anyio.to_thread.run_sync(self._transact, work, limiter=self._turn())
+
+    def _turn(self) -> anyio.CapacityLimiter:
+        try:
+            return self._turns.get()
+        except LookupError:
+            limiter = anyio.CapacityLimiter(1)
+            self._turns.set(limiter)
+            return limiter
+
+    def _transact(self, work: Callable[[sqlite3.Connection], ResultT]) -> ResultT:
+        """Run ``work`` in one transaction, under the lock that makes the connection one thread's at a time."""
+        with self._lock, mapped(self._path):
+            connection = self._connection()
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                result = work(connection)
+                connection.execute("COMMIT")
+            except BaseException:
+                _roll_back(connection)
+                raise
+            return result
+
+    def _connection(self) -> sqlite3.Connection:
+        if self._is_closed:
+            raise LedgerUnavailableError(f"the ledger {self._path} was closed; make a new one")
+        opened = self._open
+        if opened is not None and opened.process_id != os.getpid():
+            # A connection must not be used, nor even closed, in a forked child; it is kept so that nothing closes it.
+            self._inherited.append(opened)
+            opened = None
+        if opened is None:
+            opened = self._open = _OpenFile(self._connect(), self._path)
+        opened.check(self._path)
+        return opened.connection
+
+    def _connect(self) -> sqlite3.Connection:
+        import sqlite3
+
+        give_up_at = time.monotonic() + self._busy_timeout_s
+        while True:
+            try:
+                return connect(self._path, busy_timeout_s=self._busy_timeout_s)
+            except sqlite3.OperationalError as error:
+                if not is_busy(error) or time.monotonic() >= give_up_at:
+                    raise
+            time.sleep(RETRY_OPEN_S)
+
+    def _close(self) -> None:
+        with self._lock, mapped(self._path):
+            self._is_closed = True
+            opened, self._open = self._open, None
+            if opened is not None and opened.process_id == os.getpid():
+                opened.connection.close()
+
+
+class _OpenFile:
+    """Hold a connection with what tells whether it is still this process's and still the file of that name."""
+
+    __slots__ = ("_identity", "connection", "process_id")
+
+    def __init__(self, connection: sqlite3.Connection, path: str) -> None:
+        self.connection = connection
+        self.process_id = os.getpid()
+        self._identity = _identity(path)
+
+    def check(self, path: str) -> None:
+        """Raise where the file was removed or replaced: what is written would go to a file that nobody finds."""
+        try:
+            found = _identity(path)
+        except FileNotFoundError:
+            found = None
+        if found != self._identity:
+            raise LedgerUnavailableError(
+                f"the ledger {path} was removed or replaced while it was open; put the file back and start again"
+            )
+
+
+def _identity(path: str) -> tuple[int, int]:
+    status = os.stat(path)
+    return status.st_dev, status.st_ino
+
+
+def _roll_back(connection: sqlite3.Connection) -> None:
+    import sqlite3
+
+    try:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+    except sqlite3.Error:
+        # The error that led here is the one to report; SQLite rolls back by itself where it must.
+        return
+
+
+__all__ = ["SqliteLedger"]

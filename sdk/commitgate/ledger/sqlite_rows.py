@@ -1,0 +1,94 @@
+"""Turn records into rows of the ledger's table and back."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, TypeAlias
+
+from commitgate.ledger.record import Fingerprint, Record, State
+from commitgate.retry.keys import OperationKey
+
+if TYPE_CHECKING:
+    import sqlite3
+
+Row: TypeAlias = """tuple[
+    bytes, str, int, int, str, float | None, str, str | None, str | None, str, float, float,
+    bytes | None, bytes | None, bytes | None, bytes | None
+]"""
+
+_COLUMNS = (
+    "key, state, fence, attempt, owner, lease_expires_at, language_digest, effect_name, effect_version, "
+    "input_fingerprint, created_at, updated_at, reason, receipt, result, value"
+)
+_PLACES = ", ".join("?" * len(_COLUMNS.split(",")))
+_SELECT = f"SELECT {_COLUMNS} FROM operation"
+
+
+def load(connection: sqlite3.Connection, key: OperationKey) -> Record | None:
+    """Return the record of ``key``, None where there is none."""
+    row = connection.execute(f"{_SELECT} WHERE key = ?", (key.encode(),)).fetchone()
+    return None if row is None else _record(row)
+
+
+def load_latest(connection: sqlite3.Connection, states: Collection[State], limit: int) -> tuple[Record, ...]:
+    """Return at most ``limit`` records in one of ``states``, latest change first."""
+    places = ", ".join("?" * len(states))
+    statement = f"{_SELECT} WHERE state IN ({places}) ORDER BY updated_at DESC, key LIMIT ?"
+    return tuple(_record(row) for row in connection.execute(statement, (*states, limit)))
+
+
+def insert(connection: sqlite3.Connection, record: Record) -> None:
+    """Add a record whose key is new."""
+    connection.execute(f"INSERT INTO operation ({_COLUMNS}) VALUES ({_PLACES})", _row(record))
+
+
+def update(connection: sqlite3.Connection, record: Record) -> None:
+    """Write a record over the one of its key."""
+    row = _row(record)
+    connection.execute(f"UPDATE operation SET ({_COLUMNS}) = ({_PLACES}) WHERE key = ?", (*row, row[0]))
+
+
+def _row(record: Record) -> Row:
+    fingerprint = record.fingerprint
+    return (
+        record.key.encode(),
+        record.state.value,
+        record.fence,
+        record.attempt,
+        record.owner,
+        record.lease_expires_at,
+        fingerprint.language_digest,
+        fingerprint.effect_name,
+        fingerprint.effect_version,
+        fingerprint.input_fingerprint,
+        record.created_at,
+        record.updated_at,
+        # Bytes, because what an effect says may hold NUL or a lone surrogate.
+        None if record.reason is None else record.reason.encode("utf-8", "surrogatepass"),
+        record.receipt,
+        record.result,
+        record.value,
+    )
+
+
+def _record(row: Row) -> Record:
+    key, state, fence, attempt, owner, lease_expires_at, language_digest, effect_name, effect_version = row[:9]
+    input_fingerprint, created_at, updated_at, reason, receipt, result, value = row[9:]
+    return Record(
+        key=OperationKey(key.decode()),
+        state=State(state),
+        fence=fence,
+        attempt=attempt,
+        owner=owner,
+        lease_expires_at=lease_expires_at,
+        fingerprint=Fingerprint(language_digest, effect_name, effect_version, input_fingerprint),
+        value=value,
+        receipt=receipt,
+        result=result,
+        reason=None if reason is None else reason.decode("utf-8", "surrogatepass"),
+        created_at=created_at,
+        updated_at=updated_at,
+    )
+
+
+__all__ = ["Row", "insert", "load", "load_latest", "update"]
