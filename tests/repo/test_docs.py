@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from pathlib import Path
 from typing import get_args
 
@@ -61,3 +62,16 @@ def functions(path: Path) -> set[str]:
         return set()
     tree = ast.parse(path.read_text(encoding="utf-8"))
     return {node.name for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
+
+
+def test_readme_table_has_every_ending_with_its_code() -> None:
+    documented: dict[str, int] = {}
+    for names, _, codes in rows(read("README.md"), "## How a call ends"):
+        documented |= dict(zip(re.findall(r"\w+", names), map(int, codes.split(",")), strict=True))
+    assert documented == {each.__name__: int(ExitCode[each.name.upper()]) for each in [Committed, *get_args(Failed)]}
+
+
+def test_readme_promises_only_extras_that_exist() -> None:
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+    named = re.findall(r"commitgate\[([a-z,]+)\]", read("README.md"))
+    assert {extra for group in named for extra in group.split(",")} <= set(project["optional-dependencies"])

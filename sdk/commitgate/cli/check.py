@@ -1,0 +1,151 @@
+"""Say whether texts would be accepted, layer by layer: ``commitgate check``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from commitgate.automaton import Automaton, compile
+from commitgate.cli.boundary import errors_told
+from commitgate.cli.command_error import CommandError
+from commitgate.cli.exit_codes import ExitCode
+from commitgate.cli.harmless import harmless
+from commitgate.cli.report import plain, write_json
+from commitgate.cli.sources import STANDARD_INPUT, read_bytes, read_schema, shown
+from commitgate.contract import Contract
+from commitgate.gate.layers import Failure, Layer, LayerRecord
+from commitgate.gate.schema_layer import SchemaLayer
+from commitgate.gate.strict_parse import strict_parse
+from commitgate.json_value import JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Hold what was found about one text.
+
+    Attributes:
+        source: the file, or ``-``.
+        layers: one record for each layer that can be asked without a run, in their order.
+    """
+
+    source: str
+    layers: tuple[LayerRecord, ...]
+
+    @property
+    def is_accepted(self) -> bool:
+        """Say whether every layer passed."""
+        return all(record.passed for record in self.layers)
+
+
+class Checker:
+    """Judge texts by one contract.
+
+    Args:
+        contract: what the texts must satisfy.
+
+    Raises:
+        ContractError: it cannot be compiled.
+    """
+
+    def __init__(self, contract: Contract[JsonValue]) -> None:
+        self._limits = contract.limits
+        self._automaton: Automaton = compile(contract)
+        self._schema_layer = SchemaLayer(contract.schema)
+
+    def check(self, source: str, text: bytes) -> Finding:
+        """Return what each layer says of a whole text. A layer is asked even where an earlier one said no."""
+        start = perf_counter()
+        walked = self._walk(text)
+        parse_start = perf_counter()
+        parsed = strict_parse(text, nesting=self._limits.nesting)
+        end = perf_counter()
+        records = [_record(Layer.ACCEPT, walked, parse_start - start)]
+        if isinstance(parsed, Failure):
+            records += [
+                _record(Layer.PARSE, (parsed,), end - parse_start),
+                LayerRecord(layer=Layer.SCHEMA, ran=False, passed=None),
+            ]
+            return Finding(source, tuple(records))
+        failures = self._schema_layer.judge(parsed.value)
+        records += [
+            _record(Layer.PARSE, (), end - parse_start),
+            _record(Layer.SCHEMA, failures, perf_counter() - end),
+        ]
+        return Finding(source, tuple(records))
+
+    def _walk(self, text: bytes) -> tuple[Failure, ...]:
+        if len(text) > self._limits.text_bytes:
+            words = f"a text may have at most {self._limits.text_bytes} bytes"
+            return (_accept_failure("limit", words, self._limits.text_bytes),)
+        acceptor = self._automaton.acceptor()
+        if acceptor.feed(text) and acceptor.is_accepting:
+            return ()
+        code = "impossible_byte" if acceptor.is_dead else "incomplete"
+        return (_accept_failure(code, acceptor.explain(), acceptor.position),)
+
+
+def check(
+    schema: Annotated[str, typer.Option(help="JSON Schema file; - for stdin.", metavar="FILE")],
+    instances: Annotated[list[str], typer.Argument(help="Texts to check; - for stdin.", metavar="INSTANCE...")],
+    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+) -> None:
+    """Say for each text whether it would be accepted, and where not.
+
+    The exit code is 0 when every text is accepted by every layer, 19 when one is not.
+    """
+    with errors_told(is_json=json):
+        if [schema, *instances].count(STANDARD_INPUT) > 1:
+            raise CommandError("standard input can be read once only")
+        document = read_schema(schema)
+        checker = Checker(Contract.json_schema(document))
+        findings = [checker.check(source, read_bytes(source, "text")) for source in instances]
+        is_accepted = all(finding.is_accepted for finding in findings)
+        code = ExitCode.COMMITTED if is_accepted else ExitCode.INVALID
+        if json:
+            write_json({"accepted": is_accepted, "exit_code": int(code), "texts": [_report(each) for each in findings]})
+        else:
+            console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+            for line in (line for finding in findings for line in _lines(finding)):
+                console.print(line)
+        raise typer.Exit(code)
+
+
+def _record(layer: Layer, failures: tuple[Failure, ...], time_s: float) -> LayerRecord:
+    return LayerRecord(layer=layer, ran=True, passed=not failures, time_s=time_s, failures=failures)
+
+
+def _accept_failure(code: str, message: str, position: int) -> Failure:
+    return Failure(layer=Layer.ACCEPT, code=code, pointer="", message=message, data={"position": position})
+
+
+def _report(finding: Finding) -> dict[str, object]:
+    return {"source": finding.source, "accepted": finding.is_accepted, "layers": plain(finding.layers)}
+
+
+def _lines(finding: Finding) -> Iterator[Text]:
+    verdict = ("accepted", "green") if finding.is_accepted else ("not accepted", "bold red")
+    yield Text.assemble(shown(finding.source), ": ", verdict)
+    for record in finding.layers:
+        word, style = _WORDS[record.passed]
+        yield Text.assemble(f"  {record.layer:<8}", (word, style))
+        for failure in record.failures:
+            yield Text(f"    {_where(failure)}: {harmless(failure.message)}")
+
+
+_WORDS = {True: ("yes", "green"), False: ("no", "red"), None: ("not asked", "dim")}
+
+
+def _where(failure: Failure) -> str:
+    facts = failure.data if isinstance(failure.data, dict) else {}
+    if "position" in facts:
+        return f"byte {facts['position']}"
+    return harmless(f"{facts.get('pointer') or failure.pointer or 'the root'} ({failure.code})")
+
+
+__all__ = ["Checker", "Finding", "check"]
