@@ -99,7 +99,10 @@ class Effect(Generic[T, R]):
         if self._is_async:
             returned = self._function(value, context)
         else:
-            returned = await anyio.to_thread.run_sync(self._function, value, context, abandon_on_cancel=True)
+            # In a tuple, because trio refuses a thread that returns a coroutine, as a decorated effect may do.
+            (returned,) = await anyio.to_thread.run_sync(
+                lambda: (self._function(value, context),), abandon_on_cancel=True
+            )
         if inspect.isawaitable(returned):
             returned = await cast("Awaitable[R]", returned)
         return cast("R", returned)

@@ -86,6 +86,7 @@ def _create(path: str) -> None:
 def _check_identity(connection: sqlite3.Connection, path: str) -> None:
     application_id = _number(connection, "PRAGMA application_id")
     if application_id == APPLICATION_ID:
+        _version(connection, path)
         return
     if application_id or _number(connection, "SELECT count(*) FROM sqlite_master"):
         raise LedgerUnavailableError(f"{path} is a database of another program; name another file for the ledger")
@@ -102,17 +103,12 @@ def _set_durability(connection: sqlite3.Connection, path: str) -> None:
 
 
 def _migrate(connection: sqlite3.Connection, path: str) -> None:
-    if _number(connection, "PRAGMA user_version") == len(MIGRATIONS):
+    if _version(connection, path) == len(MIGRATIONS):
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        version = _number(connection, "PRAGMA user_version")
-        if version > len(MIGRATIONS):
-            raise LedgerUnavailableError(
-                f"the ledger {path} was written by a newer commitgate (tables of version {version}, this one knows "
-                f"{len(MIGRATIONS)}); upgrade commitgate"
-            )
-        for migration in MIGRATIONS[version:]:
+        # Read again under the lock: another process may have migrated meanwhile.
+        for migration in MIGRATIONS[_version(connection, path) :]:
             for statement in migration:
                 connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -122,6 +118,16 @@ def _migrate(connection: sqlite3.Connection, path: str) -> None:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def _version(connection: sqlite3.Connection, path: str) -> int:
+    version = _number(connection, "PRAGMA user_version")
+    if version > len(MIGRATIONS):
+        raise LedgerUnavailableError(
+            f"the ledger {path} was written by a newer commitgate (tables of version {version}, this one knows "
+            f"{len(MIGRATIONS)}); upgrade commitgate"
+        )
+    return version
 
 
 def _number(connection: sqlite3.Connection, statement: str) -> int:
