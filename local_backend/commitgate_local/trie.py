@@ -1,0 +1,195 @@
+"""Hold the texts of a vocabulary as one tree in flat arrays.
+
+Nodes stand in depth-first order with smaller bytes first, which is also the order of the sorted texts: the subtree of
+a node is the range ``node .. end[node]``, and the ids of its tokens are one range of ``order``. A walk that dies at a
+node leaves thousands of tokens behind in one step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING, TypeAlias
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from commitgate_local.vocabulary import Vocabulary
+
+Ints: TypeAlias = NDArray[np.int32]
+Bytes: TypeAlias = NDArray[np.uint8]
+
+# Rows compared at once when the tree is built; bounds the scratch memory to this many times the longest token.
+_CHUNK = 16_384
+
+# The arrays that make a tree, and the version of their meaning in files.
+_ARRAYS = ("byte", "child", "child_first", "end", "first", "order", "parent")
+_FORMAT = 1
+
+
+class Trie:
+    """Arrange the texts of tokens as a tree. Node 0 is the root.
+
+    Args:
+        tokens: the bytes of each id; None for ids that are not text.
+
+    Attributes:
+        byte: byte on the edge that leads to each node; 0 for the root. [nodes] uint8
+        end: one past the last node of each node's subtree. [nodes] int32
+        parent: parent of each node; the root is its own. [nodes] int32
+        order: token ids, sorted by their bytes. [texts] int32
+        first: the ids that end at node ``n`` are ``order[first[n] : first[n + 1]]``. [nodes + 1] int32
+        child: all nodes but the root, grouped by parent. [nodes - 1] int32
+        child_first: the children of ``n`` are ``child[child_first[n] : child_first[n + 1]]``. [nodes + 1] int32
+    """
+
+    def __init__(self, tokens: Sequence[bytes | None]) -> None:
+        pairs = sorted((text, number) for number, text in enumerate(tokens) if text)
+        self.order: Ints = np.fromiter((number for _, number in pairs), np.int32, len(pairs))
+        texts = [text for text, _ in pairs]
+        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+        shared = _shared_lengths(texts, lengths)
+        self.byte, depth, last_new = _nodes(texts, lengths, shared)
+        self.end: Ints = _subtree_ends(depth)
+        self.parent: Ints = _parents(depth)
+        self.first: Ints = _token_starts(last_new, len(self.byte))
+        self.child: Ints = np.argsort(self.parent[1:], kind="stable").astype(np.int32) + np.int32(1)
+        counts = np.bincount(self.parent[1:], minlength=len(self.byte))
+        self.child_first: Ints = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
+
+    @classmethod
+    def cached(cls, vocabulary: Vocabulary, folder: Path) -> Trie:
+        """Read the tree of a vocabulary from a folder, or build it and leave it there for the next start.
+
+        A file that is missing, cut or of another vocabulary is never used; a folder that cannot be written costs
+        nothing but the time to build.
+        """
+        path = folder / f"{vocabulary.fingerprint}.trie.{_FORMAT}.npz"
+        try:
+            with np.load(path) as held:
+                return cls._of_arrays({name: held[name] for name in _ARRAYS})
+        except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+            trie = cls(vocabulary.tokens)
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            # Written beside and renamed, so that no other process ever sees half of it.
+            with NamedTemporaryFile(dir=folder, suffix=".npz", delete=False) as file:
+                np.savez(file, **{name: getattr(trie, name) for name in _ARRAYS})
+            Path(file.name).replace(path)
+        return trie
+
+    @classmethod
+    def _of_arrays(cls, arrays: dict[str, Ints]) -> Trie:
+        trie = cls.__new__(cls)
+        for name, array in arrays.items():
+            setattr(trie, name, array)
+        return trie
+
+    def __len__(self) -> int:
+        """Return the number of nodes."""
+        return len(self.byte)
+
+    def path(self, node: int) -> bytes:
+        """Return the bytes on the way from the root to a node."""
+        result = bytearray()
+        while node:
+            result.append(self._bytes[node])
+            node = self._parents[node]
+        result.reverse()
+        return bytes(result)
+
+    def children(self, node: int) -> tuple[tuple[int, int], ...]:
+        """Return the byte and node of each child, by ascending byte."""
+        found = self._children.get(node)
+        if found is None:
+            nodes: list[int] = self.child[self.child_first[node] : self.child_first[node + 1]].tolist()
+            found = self._children[node] = tuple((self._bytes[child], child) for child in nodes)
+        return found
+
+    @cached_property
+    def _children(self) -> dict[int, tuple[tuple[int, int], ...]]:
+        return {}
+
+    @cached_property
+    def _bytes(self) -> bytes:
+        return self.byte.tobytes()
+
+    @cached_property
+    def _parents(self) -> list[int]:
+        return self.parent.tolist()
+
+
+def _shared_lengths(texts: Sequence[bytes], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return, for each text, how many first bytes it shares with the one before it. [texts]"""
+    shared = np.zeros(len(texts), np.int64)
+    for start in range(1, len(texts), _CHUNK):
+        rows = texts[start - 1 : start + _CHUNK]
+        matrix = _matrix(rows)
+        equal = matrix[1:] == matrix[:-1]
+        # Padding compares equal to padding and to real zero bytes, hence the bound by both lengths.
+        # The first column that differs; a last one that always does stops rows which are equal throughout.
+        run = np.column_stack((equal, np.zeros(len(equal), np.bool_))).argmin(axis=1)
+        bound = np.minimum(lengths[start : start + _CHUNK], lengths[start - 1 : start - 1 + len(rows) - 1])
+        shared[start : start + _CHUNK] = np.minimum(run, bound)
+    return shared
+
+
+def _matrix(rows: Sequence[bytes]) -> Bytes:
+    """Return texts as rows, padded with zeros. [rows, longest] uint8"""
+    longest = max(map(len, rows))
+    return np.frombuffer(b"".join(row.ljust(longest, b"\0") for row in rows), np.uint8).reshape(len(rows), longest)
+
+
+def _nodes(
+    texts: Sequence[bytes], lengths: NDArray[np.int64], shared: NDArray[np.int64]
+) -> tuple[Bytes, NDArray[np.int64], NDArray[np.int64]]:
+    """Return the byte and depth of each node, root first, and the node at which each text ends."""
+    new = lengths - shared
+    total = int(new.sum())
+    # A text adds one node for each byte beyond what it shares with its forerunner.
+    starts = np.cumsum(new) - new
+    within = np.arange(total) - np.repeat(starts, new)
+    offsets = np.cumsum(lengths) - lengths
+    joined = np.frombuffer(b"".join(texts), np.uint8)
+    byte = joined[np.repeat(offsets + shared, new) + within]
+    depth = np.repeat(shared, new) + within + 1
+    # A text that adds no node is its forerunner again (two ids with equal bytes), and ends where that one ends.
+    ends = starts + new
+    return np.concatenate((np.zeros(1, np.uint8), byte)), np.concatenate((np.zeros(1, np.int64), depth)), ends
+
+
+def _subtree_ends(depth: NDArray[np.int64]) -> Ints:
+    """Return, for each node in depth-first order, the next node that is not deeper. [nodes]"""
+    ends = [len(depth)] * len(depth)
+    open_nodes: list[int] = []
+    levels: list[int] = depth.tolist()
+    for node, level in enumerate(levels):
+        while open_nodes and levels[open_nodes[-1]] >= level:
+            ends[open_nodes.pop()] = node
+        open_nodes.append(node)
+    return np.array(ends, np.int32)
+
+
+def _parents(depth: NDArray[np.int64]) -> Ints:
+    """Return the nearest node before each one that is one level higher; the root is its own. [nodes]"""
+    last = [0] * (int(depth.max()) + 1)
+    parents = [0] * len(depth)
+    for node, level in enumerate(depth.tolist()):
+        if node:
+            parents[node] = last[level - 1]
+        last[level] = node
+    return np.array(parents, np.int32)
+
+
+def _token_starts(ends: NDArray[np.int64], nodes: int) -> Ints:
+    """Return where the ids of each node start among the sorted ids, given the node at which each id ends."""
+    counts = np.bincount(ends, minlength=nodes)
+    return np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
+
+
+__all__ = ["Bytes", "Ints", "Trie"]
