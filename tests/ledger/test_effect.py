@@ -79,7 +79,7 @@ def test_an_effect_is_named_by_where_it_is_defined(function: Callable[..., Any],
     assert Effect.of(function).version == "1"
 
 
-@pytest.mark.parametrize("function", [lambda value, context: None, functools.partial(open_ticket)])  # noqa: ARG005
+@pytest.mark.parametrize("function", [lambda value, context: None, functools.partial(open_ticket)])
 def test_an_explicit_name_and_version_win(function: Callable[..., Any]) -> None:
     effect = Effect.of(named(function, effect_name="shop.refund", effect_version="7"))
     assert (effect.name, effect.version) == ("shop.refund", "7")
@@ -88,7 +88,7 @@ def test_an_explicit_name_and_version_win(function: Callable[..., Any]) -> None:
 @pytest.mark.parametrize(
     "function",
     [
-        lambda value, context: None,  # noqa: ARG005
+        lambda value, context: None,
         functools.partial(open_ticket),
         None,
         "open_ticket",
@@ -174,7 +174,9 @@ LOOP.append(LOOP)
 
 
 @pytest.mark.parametrize("annotation", [Any, float, list[float], str])
-@pytest.mark.parametrize("result", [NotJson(), math.nan, [math.inf], "\ud800", b"\xff", LOOP], ids=lambda r: type(r).__name__)
+@pytest.mark.parametrize(
+    "result", [NotJson(), math.nan, [math.inf], "\ud800", b"\xff", LOOP], ids=lambda r: type(r).__name__
+)
 def test_a_result_without_json_form_is_refused_and_not_shown(annotation: object, result: object) -> None:
     with pytest.raises(ValueError, match=r"^its result, of type \w+, cannot be stored as JSON$"):
         Effect.of(returning(annotation)).dump(result)

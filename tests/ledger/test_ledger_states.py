@@ -105,9 +105,7 @@ def test_every_other_step_raises(pair: tuple[State | None, type[Step]]) -> None:
 @pytest.mark.parametrize("fence", [FENCE - 1, FENCE + 1])
 @pytest.mark.parametrize("kind", get_args(FencedStep), ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("state", list(State))
-def test_a_step_under_another_fence_is_refused_in_every_state(
-    state: State, kind: type[Step], fence: int
-) -> None:
+def test_a_step_under_another_fence_is_refused_in_every_state(state: State, kind: type[Step], fence: int) -> None:
     with pytest.raises(LeaseLostError):
         advance(KEY, row(state), step(kind, fence=fence), now=NOW)
 

@@ -21,7 +21,9 @@ KEY = operation_key("case-4711")
 HEXADECIMAL = re.compile(r"[0-9a-f]{64}")
 
 
-@pytest.mark.parametrize("text", ["a", "a" * MAX_OPERATION_KEY_BYTES, "ü" * (MAX_OPERATION_KEY_BYTES // 2), "a\0b", " "])
+@pytest.mark.parametrize(
+    "text", ["a", "a" * MAX_OPERATION_KEY_BYTES, "ü" * (MAX_OPERATION_KEY_BYTES // 2), "a\0b", " "]
+)
 def test_a_key_within_its_limit_is_taken_as_it_is(text: str) -> None:
     assert operation_key(text) == text
 

@@ -91,6 +91,20 @@ async def test_a_ledger_is_read_again_after_it_was_closed(sqlite_path: Path, fin
     await again.aclose()
 
 
+def content(path: Path) -> bytes | None:
+    return path.read_bytes() if os.path.isfile(path) else None
+
+
+def move_away(path: Path, *, replaced: bool) -> None:
+    path.rename(path.with_suffix(".moved"))
+    if replaced:
+        path.touch()
+
+
+def put_back(path: Path) -> None:
+    path.with_suffix(".moved").replace(path)
+
+
 def make_missing_folder(path: Path) -> Path:
     return path.parent / "missing" / "ledger.sqlite"
 
@@ -149,11 +163,11 @@ async def test_what_is_no_usable_ledger_is_unavailable_and_left_alone(
     sqlite_path: Path, make: Callable[[Path], Path], advice: str
 ) -> None:
     path = make(sqlite_path)
-    before = path.read_bytes() if os.path.isfile(path) else None
+    before = content(path)
     ledger = SqliteLedger(path)
     with pytest.raises(LedgerUnavailableError, match=re.escape(advice)):
         await ledger.read(KEY)
-    assert (path.read_bytes() if os.path.isfile(path) else None) == before
+    assert content(path) == before
     await ledger.aclose()
 
 
@@ -165,12 +179,10 @@ async def test_a_file_that_vanishes_while_open_is_unavailable(
     ledger = SqliteLedger(sqlite_path)
     claimed = await ledger.claim(KEY, fingerprint, owner="first", lease_s=30.0)
     assert isinstance(claimed, Claimed)
-    sqlite_path.rename(sqlite_path.with_suffix(".moved"))
-    if replaced:
-        sqlite_path.touch()
+    move_away(sqlite_path, replaced=replaced)
     with pytest.raises(LedgerUnavailableError, match="removed or replaced"):
         await ledger.start_effect(KEY, claimed.fence, value=b"1", receipt=b"{}", lease_s=30.0)
-    sqlite_path.with_suffix(".moved").replace(sqlite_path)
+    put_back(sqlite_path)
     row = await ledger.read(KEY)
     assert row is not None
     assert row.state is State.CLAIMED
@@ -317,7 +329,9 @@ assert {row.key for row in rows} == {"parent", "child", "after"}, rows
 
 
 def test_importing_the_package_loads_neither_sqlite_nor_pydantic() -> None:
-    program = "import sys, commitgate.ledger; sys.exit(bool({'sqlite3', 'pydantic', 'platformdirs'} & set(sys.modules)))"
+    program = (
+        "import sys, commitgate.ledger; sys.exit(bool({'sqlite3', 'pydantic', 'platformdirs'} & set(sys.modules)))"
+    )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
