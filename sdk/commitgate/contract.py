@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Generic, Literal, Never, TypeAlias, cast, overload
 
 from typing_extensions import TypeVar
@@ -33,7 +34,7 @@ LANGUAGE_VERSION = "1"
 """Counts changes of meaning: two releases that read a schema differently must not share digests."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # no slots: they break Generic[...](...) on a frozen class
 class Contract(Generic[T_co]):
     """Say what an answer must satisfy. Build one with ``Contract.of`` or ``Contract.json_schema``.
 
@@ -180,7 +181,7 @@ class Contract(Generic[T_co]):
         )
 
 
-_VALUES = (str, bytes, int, float, list, tuple, set, frozenset)
+_VALUES = (str, bytes, int, float, list, tuple, set, frozenset, FunctionType, BuiltinFunctionType, MethodType)
 
 
 def _of_type(schema: object) -> tuple[TypeAdapter[object], Schema]:
@@ -197,9 +198,8 @@ def _of_type(schema: object) -> tuple[TypeAdapter[object], Schema]:
             cast("TypeAdapter[object]", schema) if isinstance(schema, TypeAdapter) else TypeAdapter(schema)
         )
     except (PydanticSchemaGenerationError, PydanticUserError) as error:
-        raise MisuseError(
-            "schema is not a type that pydantic can read; give a model, dataclass or TypedDict"
-        ) from error
+        reason = str(error).splitlines()[0]
+        raise MisuseError(f"schema is not a type that pydantic can read: {reason}") from error
     try:
         return adapter, cast("Schema", adapter.json_schema(mode="validation"))
     except PydanticInvalidForJsonSchema as error:

@@ -97,7 +97,7 @@ class Receipt:
     is_accept_state: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # no slots: they break Generic[...](...) on a frozen class
 class Committed(Generic[T_co, R_co]):
     """Hand over a value that is whole, valid and allowed; its effect, if any, ran and was recorded.
 

@@ -25,6 +25,13 @@ SHORT_ESCAPES = {0x22: 0x22, 0x5C: 0x5C, 0x62: 0x08, 0x66: 0x0C, 0x6E: 0x0A, 0x7
 SOLIDUS = 0x2F
 HEX_DIGITS = b"0123456789abcdef"
 
+_LEADS = (
+    (1, range(0xC2, 0xE0), 0xC0, 0x80),
+    (2, range(0xE0, 0xF0), 0xE0, 0x800),
+    (3, range(0xF0, 0xF5), 0xF0, 0x10000),
+)
+"""Continuation bytes, lead bytes, the lead's tag bits, and the least code point that must not be spelled shorter."""
+
 Interval: TypeAlias = "tuple[int, int]"
 Target: TypeAlias = "CharacterState | LowHalf"
 Block: TypeAlias = "tuple[tuple[int, int, Target], ...]"
@@ -90,16 +97,6 @@ def _common(ranges: Ranges, allowed: tuple[Interval, ...]) -> list[tuple[int, in
     ]
 
 
-def _runs(members: Iterable[int]) -> list[Interval]:
-    found: list[Interval] = []
-    for member in members:
-        if found and found[-1][1] == member - 1:
-            found[-1] = (found[-1][0], member)
-        else:
-            found.append((member, member))
-    return found
-
-
 @dataclass(frozen=True)
 class Spelling:
     """Say which spellings of a character are legal.
@@ -114,24 +111,24 @@ class Spelling:
 
     @cached_property
     def raw(self) -> tuple[Interval, ...]:
-        """Return the code points that may stand unescaped: no controls, quote, backslash, surrogates or unspellable."""
+        """Return the code points that may stand unescaped: no controls, quote, backslash, surrogates or unspellable.
+
+        Beyond ASCII a vocabulary either spells every continuation byte, as all that know single bytes do, or the
+        characters are left out: telling apart which of them some bytes still spell would cost far more than it gives.
+        """
         return tuple(_without_surrogates(self._well_spelled()))
 
     def _well_spelled(self) -> Iterator[Interval]:
-        alphabet = bytes(range(256)) if self.alphabet is None else self.alphabet
-        for byte in alphabet:
-            if 0x20 <= byte < 0x80 and byte not in (QUOTE, BACKSLASH):
+        for byte in range(0x20, 0x80):
+            if byte not in (QUOTE, BACKSLASH) and self.may_write(byte):
                 yield byte, byte
-        tails = _runs(byte - 0x80 for byte in alphabet if 0x80 <= byte < 0xC0)
-        leads = [
-            *((byte - 0xC0, 1, 0x80) for byte in alphabet if 0xC2 <= byte < 0xE0),
-            *((byte - 0xE0, 2, 0x800) for byte in alphabet if 0xE0 <= byte < 0xF0),
-            *((byte - 0xF0, 3, 0x10000) for byte in alphabet if 0xF0 <= byte < 0xF5),
-        ]
-        for lead, left, least in leads:
-            for first, last in _completions(lead << 6 * left, left, tails):
-                if max(first, least) <= min(last, LAST_CODE_POINT):
-                    yield max(first, least), min(last, LAST_CODE_POINT)
+        if not all(self.may_write(byte) for byte in range(0x80, 0xC0)):
+            return
+        for left, leads, tag, least in _LEADS:
+            for lead in leads:
+                if self.may_write(lead):
+                    first = (lead - tag) << 6 * left
+                    yield max(first, least), min(first + (1 << 6 * left) - 1, LAST_CODE_POINT)
 
     def may_write(self, byte: int) -> bool:
         """Return whether the alphabet holds ``byte``."""
@@ -169,20 +166,21 @@ def _unicode_escape(character: str) -> bytes:
     return b"".join(b"\\u%04x" % int.from_bytes(units[at : at + 2], "big") for at in range(0, len(units), 2))
 
 
-def _completions(base: int, left: int, tails: list[Interval]) -> Iterator[Interval]:
-    if left == 1:
-        for first, last in tails:
-            yield base + first, base + last
-    elif tails == [(0, 63)]:
-        yield base, base + (1 << 6 * left) - 1
-    else:
-        for first, last in tails:
-            for tail in range(first, last + 1):
-                yield from _completions(base + (tail << 6 * (left - 1)), left - 1, tails)
+def _joined(intervals: Iterable[Interval]) -> Iterator[Interval]:
+    open_first, open_last = 0, -2
+    for first, last in intervals:
+        if first == open_last + 1:
+            open_last = last
+            continue
+        if open_last >= 0:
+            yield open_first, open_last
+        open_first, open_last = first, last
+    if open_last >= 0:
+        yield open_first, open_last
 
 
 def _without_surrogates(intervals: Iterable[Interval]) -> Iterator[Interval]:
-    for first, last in intervals:
+    for first, last in _joined(intervals):
         if last < 0xD800 or first > 0xDFFF:
             yield first, last
             continue
@@ -276,13 +274,13 @@ class StringBody(Term):
         for low, high, following in ranges:
             for point in range(low, min(high, 0x7F) + 1):
                 yield point, following
-        for left, first_lead, last_lead, tag in ((1, 0xC2, 0xDF, 0xC0), (2, 0xE0, 0xEF, 0xE0), (3, 0xF0, 0xF4, 0xF0)):
+        for left, leads, tag, least in _LEADS:
             size = 1 << 6 * left
-            for lead in range(first_lead, last_lead + 1):
+            for lead in leads:
                 first = (lead - tag) * size
-                block = _clip(ranges, max(first, 0x80), first + size - 1)
+                shift = max(first, least) - first
+                block = _clip(ranges, first + shift, first + size - 1)
                 if block:
-                    shift = max(first, 0x80) - first
                     yield lead, HalfCharacter(left, tuple((low + shift, high + shift, to) for low, high, to in block))
 
     def _escapes(self) -> Iterator[tuple[int, Hashable]]:

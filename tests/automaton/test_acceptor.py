@@ -1,0 +1,108 @@
+"""The acceptor: chunking never matters, the first impossible byte is found, and the place is named in words."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import pytest
+from automaton.schemas import TEN
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commitgate.automaton import compile
+from commitgate.json_value import JsonValue
+
+PAY: JsonValue = {
+    "type": "object",
+    "properties": {"amount": {"type": "integer"}, "to": {"type": "string", "maxLength": 5}},
+    "required": ["amount", "to"],
+    "additionalProperties": False,
+}
+
+
+@given(
+    text=st.sampled_from([b'{"amount": 100, "to": "b\\u00e9"}', '{"to":"é😀","amount":1}'.encode(), b'{"amount": x}']),
+    cuts=st.lists(st.integers(0, 30), max_size=8),
+)
+def test_chunking_never_matters(text: bytes, cuts: list[int]) -> None:
+    whole, pieces = compile(PAY).acceptor(), compile(PAY).acceptor()
+    whole.feed(text)
+    edges = [0, *sorted(cuts), len(text)]
+    for start, end in pairwise(edges):
+        pieces.feed(text[start:end])
+    assert (whole.position, whole.is_accepting, whole.is_dead) == (pieces.position, pieces.is_accepting, pieces.is_dead)
+    assert whole.explain() == pieces.explain()
+
+
+@pytest.mark.parametrize(
+    ("text", "position", "words"),
+    [
+        (b'{"amount": "1"', 11, "an integer"),
+        (b'{"total', 4, "'to'"),
+        (b'{"x', 2, "'amount', 'to'"),
+        (b'{"amount": 1, "amount', 15, "'to'"),
+        (b'{"amount": 1}', 12, "','"),
+        (b'{"amount": 1, "to": "abcdef', 26, "closing quote"),
+        (b'{"amount": 1.5,', 14, "an integer"),
+        (b'{"amount": 1, "to": "x"} {', 25, "white space"),
+        (b"[", 0, "'{'"),
+    ],
+)
+def test_first_impossible_byte_is_found_and_explained(text: bytes, position: int, words: str) -> None:
+    acceptor = compile(PAY).acceptor()
+    assert not acceptor.feed(text)
+    assert acceptor.is_dead
+    assert acceptor.position == position
+    assert words in acceptor.explain()
+    assert not acceptor.feed(b"}")
+    assert acceptor.position == position
+
+
+def test_explanation_names_the_place_in_the_schema() -> None:
+    acceptor = compile(PAY).acceptor()
+    acceptor.feed(b'{"amount": ')
+    assert "/properties/amount" in acceptor.explain()
+
+
+def test_whole_text_is_accepting_and_only_the_generating_dialect_is_finished() -> None:
+    text = b'{"amount": 1, "to": "x"}'
+    accept, generate = compile(PAY).acceptor(), compile(PAY, dialect="generate").acceptor()
+    assert accept.feed(text)
+    assert generate.feed(text)
+    assert accept.is_accepting
+    assert generate.is_accepting
+    assert generate.is_finished
+    assert not accept.is_finished
+
+
+def test_root_number_is_accepting_before_its_end() -> None:
+    acceptor = compile({"type": "integer"}, dialect="generate").acceptor()
+    acceptor.feed(b"12")
+    assert acceptor.is_accepting
+    assert not acceptor.is_finished
+
+
+@pytest.mark.parametrize("text", [b'{"a": 1, "a": 2}', b'{"a": 1, "\\u0061": 2}', b'{"x": 1, "\\u0078": 2}'])
+def test_key_that_comes_twice_is_refused_however_it_is_spelled(text: bytes) -> None:
+    assert not compile({"properties": {"a": {}}}).accepts(text)
+    assert not compile(True).accepts(text)
+
+
+def test_free_keys_are_never_written_twice() -> None:
+    automaton = compile(TEN["dictionary"], dialect="generate")
+    assert automaton.accepts(b'{"a": 1, "b": 2}')
+    assert not automaton.accepts(b'{"a": 1, "a": 2}')
+    assert automaton.accepts(b'{"a": 1, "aa": 2}')
+
+
+def test_nesting_up_to_the_limit_is_accepted_and_one_more_is_not() -> None:
+    automaton = compile(True)
+    assert automaton.accepts(b"[" * 64 + b"]" * 64)
+    assert not automaton.accepts(b"[" * 65 + b"]" * 65)
+
+
+def test_any_json_is_accepted_by_the_empty_schema() -> None:
+    value = {"k": [1, 2.5e3, None, True, {"é": "😀\n"}], "": {}, "m": [[], {}]}
+    assert compile({}).accepts(json.dumps(value).encode())
+    assert compile(True).accepts(json.dumps(value, ensure_ascii=False, indent=2).encode())

@@ -1,0 +1,280 @@
+"""Contracts: what builds, what is refused with which place, and what the digests depend on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
+from typing import Literal
+
+import pytest
+from pydantic import BaseModel, Field, TypeAdapter
+from typing_extensions import TypedDict
+
+from commitgate.automaton import compile
+from commitgate.automaton.json_schema.keywords import KEYWORDS, Kind
+from commitgate.contract import Contract
+from commitgate.errors import (
+    ContractError,
+    LimitExceededError,
+    MisuseError,
+    SchemaError,
+    UnsatisfiableError,
+    UnsupportedError,
+)
+from commitgate.json_value import JsonValue
+from commitgate.limits import Limits
+
+REJECTED = sorted(name for name, known in KEYWORDS.items() if known.level == "rejected")
+VALUES: dict[str, JsonValue] = {"format": "date-time", "uniqueItems": True, "minimum": 3, "pattern": "a"}
+
+
+@pytest.mark.parametrize("name", REJECTED)
+def test_keyword_that_is_not_enforced_is_refused_with_its_place(name: str) -> None:
+    value = VALUES.get(name, [] if KEYWORDS[name].holds == "list" else {})
+    with pytest.raises(UnsupportedError) as caught:
+        Contract.json_schema({"type": "object", "properties": {"a/b": {name: value}}})
+    assert caught.value.keyword == name
+    assert caught.value.pointer == "/properties/a~1b"
+    assert caught.value.reason
+
+
+@pytest.mark.parametrize("name", sorted(name for name, known in KEYWORDS.items() if known.kind is Kind.ANNOTATION))
+def test_annotation_neither_constrains_nor_is_refused(name: str) -> None:
+    value: JsonValue = "https://json-schema.org/draft/2020-12/schema" if name == "$schema" else "https://example.com/x"
+    contract = Contract.json_schema({name: {} if name == "contentSchema" else value, "type": "integer"})
+    assert compile(contract).accepts(b"1")
+    assert contract.language_digest == Contract.json_schema({"type": "integer"}).language_digest
+
+
+@pytest.mark.parametrize("schema", [{"x-own": 1}, {"format": "own-format"}, {"nullable": True}])
+def test_unknown_word_is_an_annotation(schema: dict[str, JsonValue]) -> None:
+    assert compile(schema).accepts(b'"anything"')
+
+
+@pytest.mark.parametrize(
+    ("schema", "pointer", "keyword"),
+    [
+        ({"type": "strin"}, "", "type"),
+        ({"type": []}, "", "type"),
+        ({"properties": {"a": 3}}, "/properties/a", None),
+        ({"properties": []}, "", "properties"),
+        ({"required": ["a", "a"]}, "", "required"),
+        ({"required": "a"}, "", "required"),
+        ({"items": [{}]}, "", "items"),
+        ({"minLength": -1}, "", "minLength"),
+        ({"minLength": 1.5}, "", "minLength"),
+        ({"maxItems": True}, "", "maxItems"),
+        ({"anyOf": []}, "", "anyOf"),
+        ({"enum": "a"}, "", "enum"),
+        ({"$ref": "#/$defs/missing"}, "", "$ref"),
+        ({"$ref": 3}, "", "$ref"),
+        ({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}, "/$defs/b", "$ref"),
+        ({"anyOf": [{"type": "null"}, {"$ref": "#"}]}, "", "$ref"),
+        ({"const": float("nan")}, "/const", None),
+        ({"const": float("inf")}, "/const", None),
+        ({"const": Decimal("1e500")}, "/const", None),
+        ({"const": "\ud800"}, "/const", None),
+        ({"const": {"\udc00": 1}}, "/const", None),
+    ],
+)
+def test_malformed_schema_is_refused_with_its_place(
+    schema: dict[str, JsonValue], pointer: str, keyword: str | None
+) -> None:
+    with pytest.raises(SchemaError) as caught:
+        Contract.json_schema(schema)
+    assert (caught.value.pointer, caught.value.keyword) == (pointer, keyword)
+
+
+@pytest.mark.parametrize("schema", [{"const": {1, 2}}, {"const": object()}, {"const": (1, 2)}, {"const": {1: 2}}])
+def test_schema_that_is_not_json_is_refused(schema: dict[str, JsonValue]) -> None:
+    with pytest.raises(SchemaError):
+        Contract.json_schema(schema)
+
+
+@pytest.mark.parametrize("schema", [None, "x", 3, [1], (1,), {1}, print, test_schema_that_is_not_json_is_refused])
+def test_value_that_is_no_schema_is_misuse(schema: object) -> None:
+    with pytest.raises(MisuseError):
+        Contract.of(schema)  # pyright: ignore[reportCallIssue, reportArgumentType] - the wrong type is the point
+
+
+@pytest.mark.parametrize(
+    ("schema", "pointer"),
+    [
+        (False, ""),
+        ({"enum": []}, ""),
+        ({"type": "string", "enum": [1, None]}, ""),
+        ({"type": "string", "minLength": 3, "maxLength": 2}, ""),
+        ({"type": "array", "minItems": 2, "maxItems": 1}, ""),
+        ({"type": "array", "minItems": 1, "items": False}, "/items"),
+        ({"type": "object", "properties": {"a": {"enum": []}}, "required": ["a"]}, "/properties/a"),
+        ({"type": "object", "required": ["a"], "additionalProperties": False}, "/additionalProperties"),
+        ({"type": "object", "properties": {"me": {"$ref": "#"}}, "required": ["me"]}, ""),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}], "type": "integer"}, ""),
+        ({"const": 1.5, "type": "integer"}, ""),
+    ],
+)
+def test_schema_without_any_value_is_refused_with_the_contradiction(
+    schema: bool | dict[str, JsonValue], pointer: str
+) -> None:
+    with pytest.raises(UnsatisfiableError) as caught:
+        Contract.json_schema(schema)
+    assert caught.value.pointer == pointer
+
+
+def test_impossible_optional_part_is_left_out_and_not_refused() -> None:
+    schema: JsonValue = {"type": "object", "properties": {"a": False, "b": {"type": "null"}}}
+    generate, accept = compile(schema, dialect="generate"), compile(schema)
+    assert generate.accepts(b'{"b": null}')
+    assert not generate.start.walk(b'{"a').nullable
+    assert not accept.accepts(b'{"a": 1}')
+    assert accept.accepts(b'{"b": null}')
+
+
+LIMITED: list[tuple[str, int, JsonValue, JsonValue]] = [
+    ("schema_bytes", 20, {"title": "abcd"}, {"title": "abcdefghijk"}),
+    ("schema_nesting", 3, {"items": {"items": {}}}, {"items": {"items": {"items": {"items": {}}}}}),
+    ("properties", 2, {"properties": {"a": {}, "b": {}}}, {"properties": {"a": {"properties": {"b": {}, "c": {}}}}}),
+    ("enum_values", 2, {"enum": [1, 2]}, {"enum": [1, 2, 3]}),
+    ("branches", 2, {"anyOf": [{"type": "object"}, {"type": "array"}]}, {"enum": [[1], [2], [3]]}),
+    ("nodes", 3, {"items": {"type": "null"}}, {"prefixItems": [{"type": "null"}, {"type": "string"}]}),
+    ("nesting", 2, {"const": [[1]]}, {"const": [[[1]]]}),
+]
+
+
+@pytest.mark.parametrize(("name", "limit", "at", "over"), LIMITED)
+def test_limit_lets_through_what_is_at_it_and_refuses_what_is_over(
+    name: str, limit: int, at: JsonValue, over: JsonValue
+) -> None:
+    limits = Limits(**{name: limit})
+    compile(at, limits=limits)
+    compile(over)
+    with pytest.raises(LimitExceededError) as caught:
+        compile(over, limits=limits)
+    assert caught.value.limit_name == name
+    assert caught.value.limit == limit
+    assert caught.value.found > limit
+
+
+def test_long_chain_of_references_is_read_and_a_long_chain_of_branches_refused() -> None:
+    chain: dict[str, JsonValue] = {f"d{n}": {"$ref": f"#/$defs/d{n + 1}"} for n in range(3000)}
+    chain["d3000"] = {"type": "null"}
+    assert compile({"$defs": chain, "$ref": "#/$defs/d0"}).accepts(b"null")
+    branches: dict[str, JsonValue] = {
+        f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}, {"type": "string"}]} for n in range(3000)
+    }
+    branches["d3000"] = {"type": "null"}
+    with pytest.raises(LimitExceededError) as caught:
+        compile({"$defs": branches, "$ref": "#/$defs/d0"})
+    assert caught.value.limit_name == "reference_depth"
+
+
+def test_doubling_by_reference_stays_small() -> None:
+    doubled: dict[str, JsonValue] = {
+        f"d{n}": {"prefixItems": [{"$ref": f"#/$defs/d{n + 1}"}] * 2, "minItems": 2} for n in range(30)
+    }
+    doubled["d30"] = {"type": "null"}
+    automaton = compile({"$defs": doubled, "$ref": "#/$defs/d0"}, dialect="generate")
+    assert automaton.acceptor().feed(b"[" * 30 + b"null")
+
+
+def test_large_enum_is_one_small_term_at_each_step() -> None:
+    values = [f"value-{number:06d}" for number in range(20_000)]
+    automaton = compile({"enum": values}, dialect="generate")
+    assert automaton.accepts(b'"value-019999"')
+    assert not automaton.accepts(b'"value-020000"')
+    assert len(automaton.arena) < 100
+
+
+class Colour(Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Part(BaseModel):
+    label: str = Field(min_length=1, max_length=9)
+    weights: dict[str, float] = {}
+    colours: list[Colour] = []
+
+
+class Whole(BaseModel):
+    id: str | None = None
+    kind: Literal["a", "b"] = "a"
+    count: int
+    pair: tuple[int, str] = (1, "")
+    part: Part
+    parent: Whole | None = None
+    anything: object = None
+
+
+@dataclass
+class Point:
+    x: float
+    y: float = 0.0
+
+
+class Row(TypedDict):
+    name: str
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (Whole, b'{"count": 1, "part": {"label": "x"}, "parent": {"count": 2, "part": {"label": "y"}}}'),
+        (Point, b'{"x": 1.5}'),
+        (Row, b'{"name": "n"}'),
+        (list[Point], b'[{"x": 1}]'),
+        (int, b"3"),
+        (Literal["a", "b"], b'"b"'),
+        (Colour, b'"red"'),
+        (str | None, b"null"),
+        (TypeAdapter(dict[str, list[int]]), b'{"a": [1]}'),
+    ],
+)
+def test_schema_that_pydantic_writes_compiles_in_both_dialects(kind: type[object], text: bytes) -> None:
+    contract = Contract.of(kind)
+    assert compile(contract).accepts(text)
+    assert compile(contract, dialect="generate").accepts(text)
+    assert contract.type_adapter is not None
+
+
+def test_prose_changes_the_full_digest_alone() -> None:
+    bare, told = Contract.json_schema({"type": "string"}), Contract.json_schema({"type": "string", "title": "t"})
+    assert bare.language_digest == told.language_digest
+    assert bare.full_digest != told.full_digest
+
+
+@pytest.mark.parametrize(
+    "other", [{"type": "integer"}, {"type": "string", "maxLength": 3}, {"const": {"title": "t"}}, True]
+)
+def test_constraint_changes_the_language_digest(other: bool | dict[str, JsonValue]) -> None:
+    assert Contract.json_schema(other).language_digest != Contract.json_schema({"type": "string"}).language_digest
+
+
+def test_value_of_a_constant_is_not_taken_for_prose() -> None:
+    first, second = {"const": {"title": "a"}}, {"const": {"title": "b"}}
+    assert Contract.json_schema(first).language_digest != Contract.json_schema(second).language_digest
+
+
+def test_schema_changed_after_the_contract_was_built_changes_nothing() -> None:
+    schema: dict[str, JsonValue] = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    contract = Contract.json_schema(schema)
+    before = contract.language_digest
+    schema["properties"] = {}
+    assert contract.schema != schema
+    assert Contract.of(contract, name="other").language_digest == before
+
+
+def test_support_lists_each_constraining_keyword_with_its_place() -> None:
+    rows = compile({"type": "object", "title": "t", "properties": {"a": {"maxLength": 3}}}).support
+    assert {(row.keyword, row.pointer, row.level) for row in rows} == {
+        ("type", "", "decoded"),
+        ("properties", "", "decoded"),
+        ("maxLength", "/properties/a", "decoded"),
+    }
+
+
+def test_every_refusal_is_a_contract_error_with_a_sentence() -> None:
+    for schema in ({"pattern": "a"}, {"type": "x"}, {"enum": []}):
+        with pytest.raises(ContractError, match=r"\w+ .+"):
+            Contract.json_schema(schema)
