@@ -1,0 +1,71 @@
+"""Turn a language model's output into an object that a program may act on: whole, valid, allowed, exactly once."""
+
+from commitgate.backends.base import Message, Sampling
+from commitgate.client import Client
+from commitgate.contract import Contract
+from commitgate.effect import EffectContext
+from commitgate.errors import CommitgateError, EffectRejected
+from commitgate.gate.layers import Failure, Layer, LayerRecord
+from commitgate.gate.rules import Rule, RuleViolation
+from commitgate.limits import Limits
+from commitgate.outcome import (
+    Cancelled,
+    Committed,
+    CompileFailed,
+    DeadEnd,
+    Disconnected,
+    EffectFailed,
+    Ending,
+    Filtered,
+    InDoubt,
+    Invalid,
+    Outcome,
+    Receipt,
+    Refused,
+    TimedOut,
+    Truncated,
+    Unavailable,
+    Unsupported,
+    Violated,
+)
+from commitgate.preview import Preview, Reset
+from commitgate.run.structured_run import StructuredRun
+from commitgate.timeouts import Timeouts
+
+__all__ = [
+    "Cancelled",
+    "Client",
+    "CommitgateError",
+    "Committed",
+    "CompileFailed",
+    "Contract",
+    "DeadEnd",
+    "Disconnected",
+    "EffectContext",
+    "EffectFailed",
+    "EffectRejected",
+    "Ending",
+    "Failure",
+    "Filtered",
+    "InDoubt",
+    "Invalid",
+    "Layer",
+    "LayerRecord",
+    "Limits",
+    "Message",
+    "Outcome",
+    "Preview",
+    "Receipt",
+    "Refused",
+    "Reset",
+    "Rule",
+    "RuleViolation",
+    "Sampling",
+    "StructuredRun",
+    "TimedOut",
+    "Timeouts",
+    "Truncated",
+    "Unavailable",
+    "Unsupported",
+    "Violated",
+]
