@@ -2,24 +2,19 @@
 
 A key that the schema does not declare was written by the model; it is output, and output stands in no message. Such
 keys are written as ``*``; the exact pointer goes into the failure's ``data``, which ``repr`` leaves out.
-Source: RFC 6901.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from commitgate.gate.places import Place, Schemas
-
-
-def exact_pointer(path: Iterable[str | int]) -> str:
-    """Return the JSON pointer of ``path``."""
-    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
+from commitgate.gate.places import Schemas
+from commitgate.pointer import child
 
 
 def shown_pointer(schemas: Schemas, path: Iterable[str | int]) -> str:
     """Return the JSON pointer of ``path`` with every undeclared key written as ``*``."""
-    place: Place = schemas.root
+    place = schemas.root
     shown: list[str | int] = []
     for part in path:
         if isinstance(part, int):
@@ -28,7 +23,7 @@ def shown_pointer(schemas: Schemas, path: Iterable[str | int]) -> str:
         else:
             shown.append(part if place.declares(part) else "*")
             place = place.property(part)
-    return exact_pointer(shown)
+    return child("", *shown)
 
 
-__all__ = ["exact_pointer", "shown_pointer"]
+__all__ = ["shown_pointer"]

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, cast
 from commitgate.errors import SchemaError
 from commitgate.gate.layers import Failure, Layer
 from commitgate.gate.places import Schemas
-from commitgate.gate.pointer import exact_pointer, shown_pointer
+from commitgate.gate.pointer import shown_pointer
 from commitgate.json_value import JsonObject, JsonValue
+from commitgate.pointer import child
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
@@ -95,14 +96,14 @@ class SchemaLayer:
             code=code,
             pointer=shown_pointer(self._schemas, error.instance_path),
             message=_message(code, error),
-            data={"pointer": exact_pointer(error.instance_path), "schema_pointer": exact_pointer(error.schema_path)},
+            data={"pointer": child("", *error.instance_path), "schema_pointer": child("", *error.schema_path)},
         )
 
 
 def _schema_error(error: ValidationError) -> SchemaError:
     if error.kind.name == "$ref":
         return SchemaError("a reference leads outside the schema; write the schema that it means into $defs")
-    pointer = exact_pointer(error.instance_path)
+    pointer = child("", *error.instance_path)
     return SchemaError(
         f"the schema is not valid at {pointer or 'the root'}: it breaks {error.kind.name} of its meta-schema",
         pointer=pointer,

@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, cast
 from commitgate.gate.exact_json import encode
 from commitgate.gate.layers import Failure, Layer
 from commitgate.gate.places import NUMBER_KIND, Place, Schemas
-from commitgate.gate.pointer import exact_pointer, shown_pointer
+from commitgate.gate.pointer import shown_pointer
 from commitgate.json_value import JsonObject, JsonValue
+from commitgate.pointer import child
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError
@@ -166,7 +167,7 @@ class TypeLayer(Generic[T]):
         return tuple(found)
 
     def _failure(self, code: str, path: Path, message: str, data: JsonObject | None = None) -> Failure:
-        facts: JsonObject = {"pointer": exact_pointer(path), **(data or {})}
+        facts: JsonObject = {"pointer": child("", *path), **(data or {})}
         pointer = shown_pointer(self._schemas, path)
         return Failure(layer=Layer.TYPE, code=code, pointer=pointer, message=message, data=facts)
 

@@ -1,0 +1,197 @@
+"""Decode with a model on this machine: stands between the client's event loop and the decode loop's thread.
+
+``commitgate_local`` and torch are loaded at the first request, in a worker thread. A model is loaded once and kept.
+The decode loop runs in a worker thread of its own; its events come over through a bounded stream, so it never runs far
+ahead of its reader. Leaving a stream tells the loop to stop and waits for it: at most one forward pass.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+import anyio
+import anyio.from_thread
+import anyio.to_thread
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
+from commitgate.backends.base import BackendIdentity, Event, EventStream, GenerationRequest
+from commitgate.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from anyio.abc import TaskGroup
+
+    from commitgate.contract import Contract
+
+EVENTS_AHEAD = 64
+"""Most events that the decode loop may be ahead of its reader."""
+
+DECODE_THREADS = 4
+"""Most decode loops at a time; more requests wait, and do not take the threads that the ledger needs."""
+
+MODELS_KEPT = 2
+"""Most loaded models kept; the one unused for longest makes room."""
+
+
+class Model(Protocol):
+    """Decode by one loaded model; every method blocks."""
+
+    @property
+    def identity(self) -> BackendIdentity:
+        """Return what answers."""
+        ...
+
+    def prepare(self, contract: Contract[object]) -> None:
+        """Compile the contract for this vocabulary."""
+        ...
+
+    def generate(
+        self, request: GenerationRequest, emit: Callable[[Event], None], cancelled: Callable[[], bool]
+    ) -> None:
+        """Decode, handing events to ``emit``, until done or ``cancelled()``."""
+        ...
+
+
+Loader: TypeAlias = Callable[[str], Model]
+
+
+class LocalBackend:
+    """Answer requests with models on this machine.
+
+    Args:
+        load: loads a model by name or path, blocking; None takes ``commitgate_local``'s own.
+    """
+
+    def __init__(self, *, load: Loader | None = None) -> None:
+        self._load = load or _load_installed
+        self._models: OrderedDict[str, Model] = OrderedDict()
+        self._loading = threading.Lock()
+        self._threads: anyio.CapacityLimiter | None = None
+
+    @property
+    def name(self) -> str:
+        """Return the backend's name."""
+        return "local"
+
+    def open(self, request: GenerationRequest) -> AbstractAsyncContextManager[EventStream]:
+        """Start one attempt.
+
+        Raises:
+            MissingExtraError: torch or transformers is not installed.
+            ModelLoadError: the model cannot be loaded.
+            ContractError: the contract cannot be enforced with the model's vocabulary.
+        """
+        if self._threads is None:
+            self._threads = anyio.CapacityLimiter(DECODE_THREADS)
+        return _LocalStream(self._ready_model, request, self._threads)
+
+    async def aclose(self) -> None:
+        """Forget the loaded models."""
+        self._models.clear()
+
+    def _ready_model(self, request: GenerationRequest) -> Model:
+        # Runs in a worker thread that is left alone when its caller is cancelled: what it loads is kept for the next.
+        with self._loading:
+            model = self._models.get(request.model)
+            if model is None:
+                model = self._models[request.model] = self._load(request.model)
+            self._models.move_to_end(request.model)
+            while len(self._models) > MODELS_KEPT:
+                self._models.popitem(last=False)
+        model.prepare(request.contract)
+        return model
+
+
+def _load_installed(name: str) -> Model:
+    try:
+        from commitgate_local import LocalModel
+    except ImportError as error:
+        raise MissingExtraError("local", "running a model on this machine") from error
+    return LocalModel.load(name)
+
+
+class _LocalStream:
+    """Hold one decode loop while its events are read."""
+
+    def __init__(
+        self,
+        ready_model: Callable[[GenerationRequest], Model],
+        request: GenerationRequest,
+        threads: anyio.CapacityLimiter,
+    ) -> None:
+        self._ready_model = ready_model
+        self._request = request
+        self._threads = threads
+        self._stop = threading.Event()
+        self._error: Exception | None = None
+        self._identity: BackendIdentity | None = None
+        self._tasks: TaskGroup | None = None
+        self._sending: MemoryObjectSendStream[Event]
+        self._receiving: MemoryObjectReceiveStream[Event]
+        self._sending, self._receiving = anyio.create_memory_object_stream[Event](EVENTS_AHEAD)
+
+    @property
+    def identity(self) -> BackendIdentity:
+        assert self._identity is not None, "the stream is entered first"
+        return self._identity
+
+    async def __aenter__(self) -> _LocalStream:
+        try:
+            model = await anyio.to_thread.run_sync(self._ready_model, self._request, abandon_on_cancel=True)
+        except BaseException:
+            self._close()
+            raise
+        self._identity = model.identity
+        self._tasks = await anyio.create_task_group().__aenter__()
+        self._tasks.start_soon(self._decode, model, name="commitgate local decode")
+        return self
+
+    async def __aexit__(
+        self, error_type: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        del error_type, error, trace
+        self._stop.set()
+        self._receiving.close()
+        assert self._tasks is not None, "the stream was entered"
+        # This ends a wait for a free thread; a running thread is waited for all the same.
+        self._tasks.cancel_scope.cancel()
+        # The loop's own task never raises, and no exception of the reader is handed in: the group would wrap it.
+        await self._tasks.__aexit__(None, None, None)
+
+    def __aiter__(self) -> AsyncIterator[Event]:
+        return self
+
+    async def __anext__(self) -> Event:
+        try:
+            return await self._receiving.receive()
+        except anyio.EndOfStream:
+            if self._error is not None:
+                raise self._error from None
+            raise StopAsyncIteration from None
+
+    async def _decode(self, model: Model) -> None:
+        try:
+            await anyio.to_thread.run_sync(self._decode_in_thread, model, limiter=self._threads)
+        finally:
+            self._sending.close()
+
+    def _decode_in_thread(self, model: Model) -> None:
+        try:
+            model.generate(self._request, self._emit, self._stop.is_set)
+        except Exception as error:  # noqa: BLE001 - the reader raises it; here it would be wrapped in a group
+            if not self._stop.is_set():
+                self._error = error
+
+    def _emit(self, event: Event) -> None:
+        anyio.from_thread.run(self._sending.send, event)
+
+    def _close(self) -> None:
+        self._sending.close()
+        self._receiving.close()
+
+
+__all__ = ["DECODE_THREADS", "EVENTS_AHEAD", "MODELS_KEPT", "LocalBackend", "Model"]

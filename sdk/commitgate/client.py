@@ -1,0 +1,210 @@
+"""Offer the library's public face: a client that makes calls and owns what outlives them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+import anyio
+from anyio.abc import TaskGroup
+from typing_extensions import TypeVar
+
+from commitgate.backends.base import Backend, Message, Sampling
+from commitgate.backends.registry import BackendRegistry
+from commitgate.contract import Contract, Numbers
+from commitgate.errors import MisuseError
+from commitgate.gate.rules import Rule
+from commitgate.json_value import JsonObject, JsonValue
+from commitgate.outcome import Outcome
+from commitgate.run.conversation import PromptSchema
+from commitgate.run.order import Order
+from commitgate.run.structured_run import StructuredRun
+from commitgate.timeouts import Timeouts
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+    from commitgate.effect import EffectFunction
+    from commitgate.ledger import Ledger
+
+T = TypeVar("T", default=JsonValue)
+R = TypeVar("R", default=None)
+
+
+class Client:
+    """Make calls. Use it with ``async with``; leaving it cancels what still runs and finishes commits.
+
+    Args:
+        backends: backends by name; ``local`` is always known. They stay the caller's to close.
+        ledger: a ledger, which stays the caller's to close; the path of a SQLite file; None for the file that
+            ``COMMITGATE_LEDGER`` names, or else one in the user's data folder. Opened with the first operation key.
+    """
+
+    def __init__(
+        self,
+        *,
+        backends: Mapping[str, Backend] | None = None,
+        ledger: Ledger | str | os.PathLike[str] | None = None,
+    ) -> None:
+        self._registry = BackendRegistry(backends or {})
+        self._ledger_place = ledger
+        self._ledger: Ledger | None = None
+        self._task_group: TaskGroup | None = None
+
+    async def __aenter__(self) -> Self:
+        """Start to own tasks.
+
+        Raises:
+            MisuseError: it is entered already.
+        """
+        if self._task_group is not None:
+            raise MisuseError("this client is entered already")
+        self._task_group = await anyio.create_task_group().__aenter__()
+        return self
+
+    async def __aexit__(
+        self, error_type: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Cancel the runs, wait for them and their commits, and close what was opened here."""
+        del error_type, error, trace
+        task_group, self._task_group = self._task_group, None
+        assert task_group is not None, "a client is left after it was entered"
+        task_group.cancel_scope.cancel()
+        try:
+            # No exception is handed in: the group would wrap it, and nothing in the group depends on it.
+            await task_group.__aexit__(None, None, None)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._close()
+
+    async def generate_structured(
+        self,
+        model: str,
+        schema: type[T] | TypeAdapter[T] | Contract[T] | JsonObject | bool,
+        *,
+        prompt: str | None = None,
+        messages: Sequence[Message] | None = None,
+        system: str | None = None,
+        sampling: Sampling | None = None,
+        rules: Sequence[Rule[T]] = (),
+        effect: EffectFunction[T, R] | None = None,
+        operation_key: str | None = None,
+        input_fingerprint: str | None = None,
+        timeouts: Timeouts | None = None,
+        prompt_schema: PromptSchema = "append",
+        numbers: Numbers = "float",
+        forced: bool = True,
+    ) -> Outcome[T, R]:
+        """Make one call and wait for its end. The arguments are those of ``stream_structured``.
+
+        Raises:
+            MisuseError: the call contradicts itself.
+            BackendError: the model cannot be had.
+            LedgerError: the key conflicts, is in progress, or the ledger cannot be used.
+        """
+        backend, name = self._registry.find(model)
+        order = Order[T, R].of(
+            backend,
+            name,
+            schema,
+            prompt=prompt,
+            messages=messages,
+            system=system,
+            sampling=sampling,
+            rules=rules,
+            effect=effect,
+            operation_key=operation_key,
+            input_fingerprint=input_fingerprint,
+            timeouts=timeouts,
+            prompt_schema=prompt_schema,
+            numbers=numbers,
+            forced=forced,
+        )
+        async with self._run(order, is_watched=False) as run:
+            return await run.outcome()
+
+    def stream_structured(
+        self,
+        model: str,
+        schema: type[T] | TypeAdapter[T] | Contract[T] | JsonObject | bool,
+        *,
+        prompt: str | None = None,
+        messages: Sequence[Message] | None = None,
+        system: str | None = None,
+        sampling: Sampling | None = None,
+        rules: Sequence[Rule[T]] = (),
+        effect: EffectFunction[T, R] | None = None,
+        operation_key: str | None = None,
+        input_fingerprint: str | None = None,
+        timeouts: Timeouts | None = None,
+        prompt_schema: PromptSchema = "append",
+        numbers: Numbers = "float",
+        forced: bool = True,
+    ) -> StructuredRun[T, R]:
+        """Prepare one call; it starts when the returned run is entered.
+
+        Args:
+            model: ``backend/name``, split at the first slash; ``local`` alone is the bundled model, and
+                ``local/<path>`` a model folder or GGUF file.
+            schema: a pydantic model, dataclass, TypedDict, ``list[T]``, scalar type, ``TypeAdapter``, JSON Schema or
+                ``Contract``. One that cannot be enforced ends the call as ``Unsupported`` or ``CompileFailed``.
+            prompt: what to ask, as one user message. Without prompt and messages, the schema's own title and
+                descriptions are the prompt.
+            messages: what to ask, as a conversation.
+            system: the system message.
+            sampling: how tokens are drawn; None takes the likeliest.
+            rules: business rules beside those of the contract; all must be content.
+            effect: what a committed value sets off, at most once for each operation key.
+            operation_key: names the business act; a second call with it replays the first. None keeps no record.
+            input_fingerprint: names the input under the key; None takes a digest of what is asked.
+            timeouts: limits on the waits; None takes the defaults.
+            prompt_schema: whether the schema is shown to the model.
+            numbers: whether non-integers of plain JSON come as ``float`` or ``Decimal``.
+            forced: whether runs that only one text can follow may be fed without asking the model.
+
+        Raises:
+            MisuseError: the call contradicts itself; nothing was sent or written.
+        """
+        backend, name = self._registry.find(model)
+        order = Order[T, R].of(
+            backend,
+            name,
+            schema,
+            prompt=prompt,
+            messages=messages,
+            system=system,
+            sampling=sampling,
+            rules=rules,
+            effect=effect,
+            operation_key=operation_key,
+            input_fingerprint=input_fingerprint,
+            timeouts=timeouts,
+            prompt_schema=prompt_schema,
+            numbers=numbers,
+            forced=forced,
+        )
+        return self._run(order, is_watched=True)
+
+    def _run(self, order: Order[T, R], *, is_watched: bool) -> StructuredRun[T, R]:
+        if self._task_group is None:
+            raise MisuseError("enter the client first: async with Client() as client")
+        return StructuredRun(order, task_group=self._task_group, ledger=self._open_ledger, is_watched=is_watched)
+
+    def _open_ledger(self) -> Ledger:
+        if self._ledger is None:
+            from commitgate.ledger import ledger_at
+
+            self._ledger = ledger_at(self._ledger_place, os.environ)
+        return self._ledger
+
+    async def _close(self) -> None:
+        await self._registry.aclose()
+        is_own = self._ledger is not self._ledger_place
+        if self._ledger is not None and is_own:
+            await self._ledger.aclose()
+        self._ledger = None
+
+
+__all__ = ["Client", "StructuredRun"]

@@ -1,0 +1,122 @@
+"""Make one request, feed the gate with what comes back, and show what passed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+
+import anyio
+from anyio.lowlevel import checkpoint
+
+from commitgate.automaton import Automaton, compile
+from commitgate.backends.base import Backend, Event, EventStream, GenerationRequest, TextDelta
+from commitgate.gate.gate import Gate
+from commitgate.gate.states import State
+from commitgate.gate.verdict import Verdict, Whole
+from commitgate.outcome import TimedOut
+from commitgate.preview import Preview, PreviewReader, ReaderState
+from commitgate.run.facts import Facts
+from commitgate.run.patience import HIDDEN_READ_S, TRAILING_READ_S, Patience
+from commitgate.timeouts import Timeouts
+
+
+class Attempt:
+    """Run one attempt, once.
+
+    Args:
+        backend: whom to ask.
+        request: what to ask.
+        automaton: the contract in its ``accept`` dialect.
+        timeouts: limits on the waits between events.
+        facts: where to note what is learnt.
+        show: takes previews; None where nobody looks, which spares making them.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        request: GenerationRequest,
+        automaton: Automaton,
+        *,
+        timeouts: Timeouts,
+        facts: Facts,
+        show: Callable[[Preview], None] | None,
+    ) -> None:
+        self._backend = backend
+        self._request = request
+        self._timeouts = timeouts
+        self._facts = facts
+        self._show = show
+        limits = request.contract.limits
+        self._gate = Gate(
+            automaton.acceptor(),
+            json_acceptor=lambda: compile(True, limits=limits).acceptor(),
+            text_bytes=limits.text_bytes,
+        )
+        self._reader = PreviewReader(request.contract, max_depth=limits.nesting)
+        self._legal_mass: float | None = None
+
+    async def run(self) -> Verdict:
+        """Return what the stream amounts to, with an empty receipt.
+
+        Raises:
+            ContractError: the backend cannot enforce the contract.
+            BackendError: the backend cannot begin.
+            LimitExceededError: reading the text needs more states than allowed.
+        """
+        self._facts.begin_attempt(anyio.current_time())
+        async with self._backend.open(self._request) as stream:
+            self._facts.identity = stream.identity
+            self._facts.gate = self._gate
+            timed_out = await self._read(stream)
+        verdict = timed_out or self._gate.verdict
+        assert verdict is not None, "a closed gate has ruled"
+        # Only the end closes a number at the root; everything else was shown when its last byte came.
+        if isinstance(verdict, Whole) and self._show is not None and self._reader.state is ReaderState.ACCEPT_IF_EOF:
+            self._show(self._reader.finish().with_legal_mass(self._legal_mass))
+        return verdict
+
+    async def _read(self, stream: EventStream) -> TimedOut | None:
+        patience = Patience(self._timeouts, anyio.current_time())
+        events = aiter(stream)
+        while self._gate.state is not State.ENDED:
+            deadline = patience.deadline
+            event = None
+            with anyio.move_on_at(float("inf") if deadline.at is None else deadline.at) as wait:
+                event = await _next(events)
+            if wait.cancelled_caught and deadline.ending is not None:
+                return deadline.ending
+            if event is None:
+                self._gate.close()
+            else:
+                now = anyio.current_time()
+                patience.note(event, now)
+                self._take(event, now)
+                self._adjust(patience, now)
+                # Some backends hold their events ready; the rest of the program must get its turn between any two.
+                await checkpoint()
+        return None
+
+    def _take(self, event: Event, now: float) -> None:
+        if isinstance(event, TextDelta):
+            self._facts.note_text(event, now)
+            if event.legal_mass is not None:
+                self._legal_mass = event.legal_mass
+        passed = self._gate.feed(event)
+        if passed and self._show is not None:
+            self._show(self._reader.feed(passed).with_legal_mass(self._legal_mass))
+
+    def _adjust(self, patience: Patience, now: float) -> None:
+        if self._gate.state is State.HIDING:
+            patience.read_on(HIDDEN_READ_S, now)
+        elif self._gate.state is State.FINISHED:
+            patience.read_on(TRAILING_READ_S, now)
+
+
+async def _next(events: AsyncIterator[Event]) -> Event | None:
+    try:
+        return await anext(events)
+    except StopAsyncIteration:
+        return None
+
+
+__all__ = ["Attempt"]

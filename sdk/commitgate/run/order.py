@@ -1,0 +1,118 @@
+"""Hold what a caller asked for, and refuse calls that contradict themselves before anything is sent or written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Generic
+
+from typing_extensions import TypeVar
+
+from commitgate.backends.base import Backend, Message, Sampling
+from commitgate.contract import Numbers
+from commitgate.errors import MisuseError
+from commitgate.gate.rules import Rule
+from commitgate.retry.keys import OperationKey
+from commitgate.retry.keys import operation_key as checked_key
+from commitgate.run.conversation import Conversation, PromptSchema
+from commitgate.timeouts import Timeouts
+
+if TYPE_CHECKING:
+    from commitgate.effect import Effect, EffectFunction
+
+T = TypeVar("T")
+R = TypeVar("R", default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order(Generic[T, R]):
+    """Hold one call as asked for, checked as far as it can be without building the contract.
+
+    Attributes:
+        backend: whom to ask.
+        model: the model's name at the backend.
+        schema: what ``Contract.of`` takes.
+        conversation: the caller's words.
+        sampling: how tokens are drawn.
+        rules: further business rules.
+        effect: what a committed value sets off.
+        key: the operation key.
+        input_fingerprint: the caller's own name of the input.
+        timeouts: limits on the waits.
+        prompt_schema: whether the model is shown the schema.
+        numbers: how plain JSON spells its numbers.
+        forced: as in the request.
+    """
+
+    backend: Backend = field(repr=False)
+    model: str
+    schema: object = field(repr=False)
+    conversation: Conversation
+    sampling: Sampling
+    rules: tuple[Rule[T], ...] = field(repr=False)
+    effect: Effect[T, R] | None = field(repr=False)
+    key: OperationKey | None = field(repr=False)
+    input_fingerprint: str | None = field(repr=False)
+    timeouts: Timeouts
+    prompt_schema: PromptSchema
+    numbers: Numbers
+    forced: bool
+
+    @staticmethod
+    def of(
+        backend: Backend,
+        model: str,
+        schema: object,
+        *,
+        prompt: str | None,
+        messages: Sequence[Message] | None,
+        system: str | None,
+        sampling: Sampling | None,
+        rules: Sequence[Rule[T]],
+        effect: EffectFunction[T, R] | None,
+        operation_key: str | None,
+        input_fingerprint: str | None,
+        timeouts: Timeouts | None,
+        prompt_schema: PromptSchema,
+        numbers: Numbers,
+        forced: bool,
+    ) -> Order[T, R]:
+        """Check what was asked for; the arguments are those of ``Client.stream_structured``.
+
+        Raises:
+            MisuseError: it contradicts itself.
+        """
+        if effect is not None and operation_key is None:
+            raise MisuseError("an effect needs an operation_key: without one it could happen twice")
+        if input_fingerprint is not None and operation_key is None:
+            raise MisuseError("input_fingerprint is for the ledger; give an operation_key too")
+        if prompt_schema not in ("append", "none"):
+            raise MisuseError(f"prompt_schema must be 'append' or 'none', found {prompt_schema!r}")
+        if numbers not in ("float", "decimal"):
+            raise MisuseError(f"numbers must be 'float' or 'decimal', found {numbers!r}")
+        if not all(callable(rule) for rule in rules):
+            raise MisuseError("every rule must be a function of the value")
+        return Order(
+            backend=backend,
+            model=model,
+            schema=schema,
+            conversation=Conversation.of(prompt, messages, system),
+            sampling=sampling or Sampling(),
+            rules=tuple(rules),
+            effect=None if effect is None else _checked_effect(effect),
+            key=None if operation_key is None else checked_key(operation_key),
+            input_fingerprint=input_fingerprint,
+            timeouts=timeouts or Timeouts(),
+            prompt_schema=prompt_schema,
+            numbers=numbers,
+            forced=forced,
+        )
+
+
+def _checked_effect(effect: EffectFunction[T, R]) -> Effect[T, R]:
+    from commitgate.effect import Effect
+
+    return Effect[T, R].of(effect)
+
+
+__all__ = ["Order"]

@@ -1,0 +1,50 @@
+"""Store a receipt beside its value in the ledger, and read it back. Both are payload-free.
+
+Failures of layers are not stored: a receipt is stored only with a value, which all layers passed.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, fields
+from typing import TypeAlias, cast
+
+from commitgate.backends.base import FinishReason, Usage
+from commitgate.gate.layers import Layer, LayerRecord
+from commitgate.outcome import Receipt
+
+_Stored: TypeAlias = "dict[str, object]"
+
+
+def dump_receipt(receipt: Receipt) -> bytes:
+    """Return a receipt as JSON."""
+    stored = {entry.name: getattr(receipt, entry.name) for entry in fields(receipt)}
+    stored["layers"] = [
+        {"layer": record.layer, "ran": record.ran, "passed": record.passed, "time_s": record.time_s}
+        for record in receipt.layers
+    ]
+    stored["usage"] = asdict(receipt.usage)
+    return json.dumps(stored, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def load_receipt(data: bytes) -> Receipt:
+    """Return a stored receipt. Words of later releases are left out."""
+    stored = cast(_Stored, json.loads(data))
+    known = {entry.name: stored[entry.name] for entry in fields(Receipt) if entry.name in stored}
+    known["layers"] = tuple(_layer(record) for record in cast("list[_Stored]", stored.get("layers", [])))
+    known["usage"] = Usage(**cast("dict[str, int | None]", stored.get("usage", {})))
+    finish = stored.get("finish")
+    known["finish"] = None if finish is None else FinishReason(cast(str, finish))
+    return Receipt(**known)  # pyright: ignore[reportArgumentType] - the fields were dumped from a receipt
+
+
+def _layer(record: _Stored) -> LayerRecord:
+    return LayerRecord(
+        layer=Layer(cast(str, record["layer"])),
+        ran=cast(bool, record["ran"]),
+        passed=cast("bool | None", record["passed"]),
+        time_s=cast(float, record["time_s"]),
+    )
+
+
+__all__ = ["dump_receipt", "load_receipt"]

@@ -1,0 +1,40 @@
+"""Say how long a call may wait, phase by phase."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from math import isfinite
+
+from commitgate.errors import MisuseError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeouts:
+    """Bound the waits of one call, in seconds; None sets no limit.
+
+    They bound generating and judging. A commit that has begun is not cut off in its ledger's writes: only its effect
+    is bounded, by what is left of ``total_s``, and ends in doubt past it. A scope of the caller's own around the call
+    is a cancellation, never a ``TimedOut``.
+
+    Attributes:
+        first_event_s: from the start of an attempt to its first event.
+        idle_s: between any two events, whatever they carry.
+        progress_s: without any content; white space and counts are none.
+        total_s: all of the call, over all its attempts.
+    """
+
+    first_event_s: float | None = 120.0
+    idle_s: float | None = 60.0
+    progress_s: float | None = 120.0
+    total_s: float | None = 600.0
+
+    def __post_init__(self) -> None:
+        for entry in fields(self):
+            value: object = getattr(self, entry.name)
+            if value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or value <= 0:
+                raise MisuseError(f"Timeouts.{entry.name} must be a number of seconds > 0 or None, found {value!r}")
+
+
+__all__ = ["Timeouts"]
