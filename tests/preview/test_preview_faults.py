@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from preview_oracle import verdict
 from preview_reading import unhurried
@@ -27,6 +27,7 @@ FAULTS: list[tuple[bytes, str, int]] = [
     (b"[\xc2\xa0", "syntax", 1),
     (b"\xef\xbb\xbf{}", "bom", 2),
     (b"\xefx", "syntax", 1),
+    (b" \xef\xbb", "syntax", 1),
     (b"[-I", "number", 2),
     (b"[01", "number", 2),
     (b"[-01", "number", 3),
@@ -60,6 +61,7 @@ FAULTS: list[tuple[bytes, str, int]] = [
     (b'["\\ud83d\\ud83d', "lone_surrogate", 11),
     (b'["\\ud83d\\udcx', "escape", 12),
     (b'["\\ude00', "lone_surrogate", 5),
+    (b'["\\udd{', "lone_surrogate", 5),
     (b'{"\\uDFFF', "lone_surrogate", 5),
     (b'["\xff', "utf8", 2),
     (b'["\x80', "utf8", 2),
@@ -120,7 +122,7 @@ fragments = st.lists(
 openings = st.sampled_from([b"", b"[", b"{", b'["', b'{"', b'{"a":', b'{"a":1,', b'["\\u', b'["\\ud83d', b'{"a":"'])
 
 
-@unhurried
+@settings(unhurried, max_examples=400)
 @given(opening=openings, rest=fragments)
 @example(opening=b'["', rest=[b"\xed", b"\xa0"])
 @example(opening=b'{"a":1,', rest=[b'"a"', b"}"])

@@ -161,3 +161,11 @@ def test_pure_python_backend_of_ijson_shows_the_same_in_silence() -> None:
     assert complaints == ""
     assert slow == fast.replace("yajl2_c", "python")
     assert slow.count("python") == len(texts)
+
+
+def test_text_that_was_streamed_is_not_handed_on_again_when_its_string_closes() -> None:
+    lexer = Lexer(max_depth=64)
+    assert lexer.feed(b'["' + b"a" * 1_000).opening == b"a" * 1_000
+    lexer.stream()
+    last = lexer.feed(b'bc","d"')
+    assert (last.closing, last.tokens) == (b"bc", b'"","d" ')

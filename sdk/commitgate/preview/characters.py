@@ -68,17 +68,17 @@ def _escape_fault(data: bytes, at: int) -> tuple[int, ReaderState] | None:
     if at + 1 < len(data) and data[at + 1] != ord("u"):
         return at + 1, ReaderState.INVALID_ESCAPE
     digits = data[at + 2 : at + 6]
+    is_surrogate = digits[:1] in (b"d", b"D")
     for offset, byte in enumerate(digits):
         if byte not in _HEX:
             return at + 2 + offset, ReaderState.INVALID_ESCAPE
-    if digits[:1] not in (b"d", b"D") or len(digits) < 2:
-        return None
-    if digits[1] in b"cdefCDEF":
-        return at + 3, ReaderState.INVALID_LONE_SURROGATE
+        if offset == 1 and is_surrogate and byte in b"cdefCDEF":
+            return at + 3, ReaderState.INVALID_LONE_SURROGATE
+    # Only the first half of a pair is not yet a whole unit with its four digits.
     for offset, byte in enumerate(data[at + 6 : at + 12]):
         if byte not in _LOW_SURROGATE[offset]:
-            is_escape = offset < 2 or byte in _HEX
-            reason = ReaderState.INVALID_LONE_SURROGATE if is_escape else ReaderState.INVALID_ESCAPE
+            is_spelled_well = offset < 2 or byte in _HEX
+            reason = ReaderState.INVALID_LONE_SURROGATE if is_spelled_well else ReaderState.INVALID_ESCAPE
             return at + 6 + offset, reason
     return None
 

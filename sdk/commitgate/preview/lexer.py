@@ -157,6 +157,8 @@ class Lexer:
         """Pass white space, or the first byte of a token; return the offset of what follows."""
         byte = chunk.data[at]
         if byte in _WHITE_SPACE:
+            if self._place is Place.START:
+                self._place = Place.VALUE  # a byte order mark stands at the very start or is none
             spaces = _SPACES.match(chunk.data, at)
             return at + 1 if spaces is None else spaces.end()
         token = LEGAL[self._place].get(byte)
