@@ -71,7 +71,7 @@ class Trie:
         """
         path = folder / f"{vocabulary.fingerprint}.trie.{_FORMAT}.npz"
         try:
-            with np.load(path) as held:
+            with path.open("rb") as file, np.load(file) as held:
                 return cls._of_arrays({name: held[name] for name in _ARRAYS})
         except (OSError, ValueError, KeyError, EOFError, BadZipFile):
             trie = cls(vocabulary.tokens)
