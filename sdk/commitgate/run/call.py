@@ -7,6 +7,7 @@ without tearing a commit.
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Callable
 from hashlib import sha256
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
@@ -238,7 +239,7 @@ class Call(Generic[T, R]):
         return result if isinstance(result, Chosen) else self._facts.fill(result)
 
     async def _prepare(self, contract: Contract[T]) -> tuple[Automaton, Judge[T]]:
-        clock = anyio.current_time
+        clock = time.perf_counter  # the event loop's clock cannot be read in worker threads
         start = clock()
         automaton, judge = await anyio.to_thread.run_sync(
             lambda: (compile(contract), Judge(contract, clock=clock)), abandon_on_cancel=True

@@ -6,12 +6,11 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Literal, TypeVar
 
-from commitgate.backends.base import BackendIdentity, TextDelta
+from commitgate.backends.base import BackendIdentity, FinishReason, TextDelta
 from commitgate.contract import Contract
 from commitgate.gate.gate import Gate
 from commitgate.gate.layers import Layer, LayerRecord
-from commitgate.gate.verdict import Outside, Whole
-from commitgate.outcome import Ending, Receipt
+from commitgate.outcome import Ending, Receipt, Refused, Unavailable
 
 E = TypeVar("E", bound=Ending)
 
@@ -136,13 +135,16 @@ class Facts:
         return tuple(ran.get(layer) or LayerRecord(layer=layer, ran=False, passed=None) for layer in Layer)
 
     def _stream_layers(self) -> tuple[LayerRecord, ...]:
-        if self.gate is None or self.gate.verdict is None:
+        gate = self.gate
+        if gate is None or gate.verdict is None:
             return ()
-        says_whole = isinstance(self.gate.verdict, Whole | Outside)
-        finish = LayerRecord(layer=Layer.FINISH, ran=True, passed=says_whole)
-        if self.gate.evidence.finish is None:
-            return (finish,)
-        return finish, LayerRecord(layer=Layer.ACCEPT, ran=True, passed=self.gate.is_accepting)
+        finish = gate.evidence.finish
+        says_whole = finish is not None and finish.reason is FinishReason.STOP
+        is_contradicted = isinstance(gate.verdict, Refused | Unavailable)
+        record = LayerRecord(layer=Layer.FINISH, ran=True, passed=says_whole and not is_contradicted)
+        if finish is None:
+            return (record,)
+        return record, LayerRecord(layer=Layer.ACCEPT, ran=True, passed=gate.is_accepting)
 
 
 __all__ = ["Facts"]

@@ -35,17 +35,17 @@ class Mailbox:
 
     async def take(self) -> Preview | Reset | None:
         """Wait for the next item; None where none will follow."""
-        await checkpoint()
-        while True:
-            if self._reset is not None:
-                reset, self._reset = self._reset, None
-                return reset
-            if self._preview is not None:
-                preview, self._preview = self._preview, None
-                return preview
+        while self._reset is None and self._preview is None:
             if self._is_closed:
+                # What closed the box may be the cancellation of a scope that holds this reader too.
+                await checkpoint()
                 return None
             await self._changed.wait()
+        if self._reset is not None:
+            reset, self._reset = self._reset, None
+            return reset
+        preview, self._preview = self._preview, None
+        return preview
 
     def _wake(self) -> None:
         self._changed.set()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Generic
 
 import anyio
 from anyio.abc import TaskGroup
+from anyio.lowlevel import checkpoint_if_cancelled
 from typing_extensions import TypeVar
 
 from commitgate.errors import MisuseError
@@ -103,6 +104,8 @@ class StructuredRun(Generic[T, R]):
         """
         self._check_entered()
         await self._done.wait()
+        # A scope that holds both this task and the client ends the call first; its cancellation must arrive here too.
+        await checkpoint_if_cancelled()
         if self._error is not None:
             raise self._told(self._error)
         assert self._outcome is not None, "a run without an error has an outcome"

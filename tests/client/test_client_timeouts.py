@@ -1,0 +1,135 @@
+"""Our own limits end a call as timed out, with the phase that ran out."""
+
+from typing import Any
+
+import anyio
+import pytest
+from scripts import GOOD, PAYMENT, STOP, Pay, Payments, client_with
+
+from commitgate.backends.base import RefusalDelta, TextDelta, Usage
+from commitgate.effect import EffectContext
+from commitgate.ledger import MemoryLedger
+from commitgate.outcome import Committed, InDoubt, Outcome, TimedOut, Violated
+from commitgate.run.patience import Deadline, Patience
+from commitgate.testing import ScriptedBackend, Step
+from commitgate.timeouts import Timeouts
+
+pytestmark = pytest.mark.anyio
+
+NEVER: Step = {"wait": None}
+UNLIMITED = {"first_event_s": None, "idle_s": None, "progress_s": None, "total_s": None}
+
+
+def phase_of(deadline: Deadline) -> tuple[str | None, float | None]:
+    return None if deadline.ending is None else deadline.ending.phase, deadline.at
+
+
+async def test_first_event_has_a_limit_of_its_own() -> None:
+    patience = Patience(Timeouts(first_event_s=5, idle_s=1, progress_s=None), now=100)
+    assert phase_of(patience.deadline) == ("first_event", 105)
+    patience.note(Usage(1, 0), now=103)
+    assert phase_of(patience.deadline) == ("idle", 104)
+
+
+@pytest.mark.parametrize(
+    ("event", "is_content"),
+    [(TextDelta(b" \n\t\r"), False), (Usage(1, 1), False), (TextDelta(b" x"), True), (RefusalDelta("no"), True)],
+    ids=["white space", "counts", "text", "refusal"],
+)
+async def test_progress_is_content_and_nothing_else(event: Any, is_content: bool) -> None:
+    patience = Patience(Timeouts(first_event_s=None, idle_s=50, progress_s=10), now=100)
+    patience.note(event, now=108)
+    assert phase_of(patience.deadline) == ("progress", 118 if is_content else 110)
+
+
+async def test_nearest_limit_counts() -> None:
+    patience = Patience(Timeouts(first_event_s=50, idle_s=5, progress_s=10), now=0)
+    assert phase_of(patience.deadline) == ("progress", 10)
+    patience.note(TextDelta(b"x"), now=9)
+    assert phase_of(patience.deadline) == ("idle", 14)
+
+
+async def test_no_limit_waits_for_ever() -> None:
+    patience = Patience(Timeouts(**UNLIMITED), now=0)
+    assert phase_of(patience.deadline) == (None, None)
+    patience.note(TextDelta(b"x"), now=1)
+    assert phase_of(patience.deadline) == (None, None)
+
+
+async def test_reading_on_is_bounded_once_and_ends_no_call() -> None:
+    patience = Patience(Timeouts(**UNLIMITED), now=0)
+    patience.read_on(2, now=10)
+    patience.read_on(2, now=11)
+    assert phase_of(patience.deadline) == (None, 12)
+
+
+async def ask(script: list[Step], **options: Any) -> tuple[Outcome[Any, Any], ScriptedBackend]:
+    backend = ScriptedBackend(script)
+    async with client_with(backend) as client:
+        outcome = await client.generate_structured("scripted", Pay, prompt="x", **options)
+    assert backend.open_streams == 0
+    return outcome, backend
+
+
+@pytest.mark.parametrize(
+    ("script", "phase"),
+    [
+        ([NEVER], "first_event"),
+        ([{"text": "{"}, NEVER], "idle"),
+        ([{"text": PAYMENT}, NEVER], "idle"),
+        ([{"text": "{"}, {"usage": [1, 1]}, NEVER], "progress"),
+        ([NEVER], "total"),
+        ([{"text": "{"}, NEVER], "total"),
+    ],
+)
+async def test_silence_ends_in_the_phase_that_ran_out(script: list[Step], phase: str) -> None:
+    timeouts = Timeouts(**{**UNLIMITED, f"{phase}_s": 0.02})
+    outcome, _ = await ask(script, timeouts=timeouts)
+    assert isinstance(outcome, TimedOut)
+    assert (outcome.phase, outcome.limit_s) == (phase, 0.02)
+    assert outcome.partial_text == "".join(str(step.get("text", "")) for step in script)
+
+
+async def test_timed_out_call_gives_its_key_back() -> None:
+    ledger, payments = MemoryLedger(), Payments()
+    options: Any = {"prompt": "x", "effect": payments, "operation_key": "k"}
+    async with client_with(ScriptedBackend([NEVER]), ledger) as client:
+        outcome = await client.generate_structured("scripted", Pay, timeouts=Timeouts(total_s=0.02), **options)
+        assert isinstance(outcome, TimedOut)
+    async with client_with(ScriptedBackend(GOOD), ledger) as client:
+        assert isinstance(await client.generate_structured("scripted", Pay, **options), Committed)
+    assert len(payments.made) == 1
+
+
+async def test_total_covers_the_rules() -> None:
+    async def endless(payment: Pay) -> None:
+        await anyio.sleep_forever()
+
+    outcome, _ = await ask(GOOD, rules=[endless], timeouts=Timeouts(total_s=0.05))
+    assert isinstance(outcome, TimedOut)
+    assert outcome.phase == "total"
+
+
+async def test_effect_past_the_total_is_in_doubt() -> None:
+    async def endless(payment: Pay, context: EffectContext) -> None:
+        await anyio.sleep_forever()
+
+    outcome, _ = await ask(GOOD, effect=endless, operation_key="k", timeouts=Timeouts(total_s=0.2))
+    assert isinstance(outcome, InDoubt)
+
+
+async def test_finish_that_was_read_counts_although_the_line_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("commitgate.run.attempt.TRAILING_READ_S", 0.01)
+    outcome, _ = await ask([*GOOD, NEVER], timeouts=Timeouts(**UNLIMITED))
+    assert isinstance(outcome, Committed)
+
+
+async def test_counts_after_the_finish_reach_the_receipt() -> None:
+    outcome, _ = await ask([*GOOD, {"usage": [7, 9]}])
+    assert (outcome.receipt.usage.input_tokens, outcome.receipt.usage.output_tokens) == (7, 9)
+
+
+async def test_hidden_text_is_not_waited_on_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("commitgate.run.attempt.HIDDEN_READ_S", 0.01)
+    outcome, _ = await ask([{"text": "Sure! "}, NEVER, STOP], timeouts=Timeouts(**UNLIMITED))
+    assert isinstance(outcome, Violated)
