@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -27,7 +27,7 @@ class Surroundings:
 
 
 @contextmanager
-def errors_told(*, is_json: bool) -> Iterator[None]:
+def errors_told(*, is_json: bool) -> Generator[None]:
     """Turn errors that a person can act on into one sentence, or one JSON object, and the right exit code.
 
     Args:

@@ -56,6 +56,12 @@ def draw_bar(share: float | None) -> Text:
     )
 
 
+def draw_stage(stage: str, part: float) -> Text:
+    """Return what is being done before there is text, with the part that is done, in [0, 1]."""
+    full = max(0, min(_BAR_CELLS, round(part * _BAR_CELLS)))
+    return Text("█" * full + "░" * (_BAR_CELLS - full) + f" {harmless(stage)}", style="dim")
+
+
 def _lines(value: JsonValue, place: _Place, final_paths: Collection[str]) -> Iterator[Text]:
     style = FINAL_STYLE if place.is_final else OPEN_STYLE
     if not isinstance(value, (dict, list)) or not value:
@@ -87,4 +93,4 @@ def _quoted(text: str) -> str:
     return harmless(json.dumps(text, ensure_ascii=False))
 
 
-__all__ = ["FINAL_STYLE", "OPEN_MARK", "OPEN_STYLE", "draw_bar", "draw_value"]
+__all__ = ["FINAL_STYLE", "OPEN_MARK", "OPEN_STYLE", "draw_bar", "draw_stage", "draw_value"]

@@ -6,25 +6,31 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import anyio
 import typer
 from anyio.abc import TaskStatus
 from rich.console import Console
 
-from commitgate.backends.base import Sampling
+from commitgate.backends.base import Backend, Sampling
+from commitgate.backends.local import LocalBackend
+from commitgate.backends.registry import LOCAL
 from commitgate.cli.boundary import Surroundings, errors_told
 from commitgate.cli.command_error import CommandError
 from commitgate.cli.exit_codes import ExitCode, of_outcome
+from commitgate.cli.local_models import load_local_model
+from commitgate.cli.progress import ModelProgress
 from commitgate.cli.report import outcome_report, write_json
 from commitgate.cli.sources import read_schema, read_text
 from commitgate.cli.terminal import LiveView, print_ending
 from commitgate.client import Client, StructuredRun
-from commitgate.json_value import JsonObject
-from commitgate.outcome import Outcome
+from commitgate.errors import CommitgateError
+from commitgate.json_value import JsonObject, JsonValue
+from commitgate.outcome import Cancelled, Outcome
 from commitgate.preview import Preview, Reset
 
 
@@ -71,7 +77,7 @@ def generate(
             raise CommandError("standard input can be read for one option only")
         order = _Order(
             model=model,
-            schema=_as_schema(schema),
+            schema=read_schema(schema),
             prompt=_prompt(prompt, prompt_file),
             system=None if system_file is None else read_text(system_file, "system message"),
             sampling=Sampling(temperature=temperature, top_k=top_k, top_p=top_p, seed=seed, max_tokens=max_tokens),
@@ -80,14 +86,16 @@ def generate(
             surroundings=context.find_object(Surroundings) or Surroundings(),
         )
         outcome = _report(order) if is_json else _show(order)
-        raise typer.Exit(of_outcome(outcome))
+    _leave(outcome)
 
 
-def _as_schema(source: str) -> JsonObject | bool:
-    schema = read_schema(source)
-    if isinstance(schema, (dict, bool)):
-        return schema
-    raise CommandError("a schema must be a JSON object, true or false", ExitCode.COMPILE_FAILED)
+def _leave(outcome: Outcome[JsonValue, None]) -> NoReturn:
+    code = of_outcome(outcome)
+    if isinstance(outcome, Cancelled):
+        # A thread that was loading a model cannot be stopped; the interpreter would wait for it to finish.
+        sys.stdout.flush()
+        os._exit(code)
+    raise typer.Exit(code)
 
 
 def _prompt(text: str | None, source: str | None) -> str | None:
@@ -96,8 +104,9 @@ def _prompt(text: str | None, source: str | None) -> str | None:
     return text if source is None else read_text(source, "prompt")
 
 
-def _report(order: _Order) -> Outcome[object, object]:
-    outcome = anyio.run(_run, order, _ignore)
+def _report(order: _Order) -> Outcome[JsonValue, None]:
+    with ModelProgress() as progress:
+        outcome = anyio.run(_run, order, _ignore, progress.report)
     write_json(outcome_report(outcome))
     return outcome
 
@@ -106,37 +115,40 @@ def _ignore(_item: Preview | Reset) -> None:
     """Show nothing."""
 
 
-def _show(order: _Order) -> Outcome[object, object]:
+def _show(order: _Order) -> Outcome[JsonValue, None]:
     console = Console(highlight=False, markup=False, emoji=False)
     with LiveView(console) as view:
-        outcome = anyio.run(_run, order, view.show)
+        outcome = anyio.run(_run, order, view.show, view.report)
     print_ending(console, outcome, view.last_lines())
     return outcome
 
 
-async def _run(order: _Order, show: Callable[[Preview | Reset], None]) -> Outcome[object, object]:
-    client = Client(backends=order.surroundings.backends, ledger=order.ledger)
-    async with (
-        client,
-        client.stream_structured(
+async def _run(
+    order: _Order, show: Callable[[Preview | Reset], None], report: Callable[[str, float], None]
+) -> Outcome[JsonValue, None]:
+    local = LocalBackend(load=lambda name: load_local_model(name, report))
+    backends: dict[str, Backend] = {LOCAL: local, **order.surroundings.backends}
+    async with aclosing(local), Client(backends=backends, ledger=order.ledger) as client:
+        run: StructuredRun[JsonValue, None] = client.stream_structured(
             order.model,
             order.schema,
             prompt=order.prompt,
             system=order.system,
             sampling=order.sampling,
             operation_key=order.operation_key,
-        ) as run,
-        anyio.create_task_group() as tasks,
-    ):
-        await tasks.start(_cancel_on_signal, run)
-        async for item in run:
-            show(item)
-        outcome = await run.outcome()
-        tasks.cancel_scope.cancel()
-    return outcome
+        )
+        async with run:
+            async with anyio.create_task_group() as tasks:
+                await tasks.start(_cancel_on_signal, run)
+                # An error of the call would leave the group wrapped; the outcome raises it again, as it is.
+                with suppress(CommitgateError):
+                    async for item in run:
+                        show(item)
+                tasks.cancel_scope.cancel()
+            return await run.outcome()
 
 
-async def _cancel_on_signal(run: StructuredRun[object, object], *, task_status: TaskStatus[None]) -> None:
+async def _cancel_on_signal(run: StructuredRun[JsonValue, None], *, task_status: TaskStatus[None]) -> None:
     """End the run as ``Cancelled`` at the first interrupt or termination; a second one stops the program at once."""
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         task_status.started()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
+from typing import cast
 
 from commitgate.cli.exit_codes import ExitCode, of_outcome
 from commitgate.cli.harmless import harmless
@@ -32,10 +33,10 @@ def plain(value: object) -> object:
     """Return a value of the library as data that ``json`` can write."""
     if is_dataclass(value) and not isinstance(value, type):
         return {entry.name: plain(getattr(value, entry.name)) for entry in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    if isinstance(value, (tuple, list)):
-        return [plain(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in cast("dict[object, object]", value).items()}
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in cast("Sequence[object]", value)]
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     return value

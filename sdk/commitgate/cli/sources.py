@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import cast
 
 import jiter
 
 from commitgate.cli.command_error import CommandError
+from commitgate.cli.exit_codes import ExitCode
 from commitgate.cli.harmless import harmless
-from commitgate.json_value import JsonValue
+from commitgate.json_value import JsonObject, JsonValue
 
 STANDARD_INPUT = "-"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -45,19 +47,23 @@ def read_text(source: str, what: str) -> str:
         raise CommandError(f"the {what} {shown(source)} is not UTF-8: byte {error.start} cannot be read") from error
 
 
-def read_schema(source: str) -> JsonValue:
-    """Return the JSON of a schema file. Whether it is a schema is for the contract to say.
+def read_schema(source: str) -> JsonObject | bool:
+    """Return the JSON of a schema file.
 
     A key that stands twice is refused: whichever of the two were taken, the other's constraint would be lost.
 
     Raises:
-        CommandError: it cannot be read, or is not JSON; the message says the line and column.
+        CommandError: it cannot be read, is not JSON (the message says the line and column), or is neither an object
+            nor a boolean.
     """
     data = read_bytes(source, "schema").removeprefix(_BYTE_ORDER_MARK)
     try:
-        return jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
+        schema = cast(JsonValue, jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True))
     except ValueError as error:
         raise CommandError(f"the schema {shown(source)} is not JSON: {harmless(str(error))}") from error
+    if isinstance(schema, (dict, bool)):
+        return schema
+    raise CommandError(f"the schema {shown(source)} must be a JSON object, true or false", ExitCode.COMPILE_FAILED)
 
 
 def shown(source: str) -> str:

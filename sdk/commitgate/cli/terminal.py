@@ -9,7 +9,7 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from commitgate.cli.drawing import draw_bar, draw_value
+from commitgate.cli.drawing import draw_bar, draw_stage, draw_value
 from commitgate.cli.harmless import harmless
 from commitgate.json_value import JsonValue
 from commitgate.outcome import Committed, Outcome, Receipt
@@ -29,6 +29,7 @@ class LiveView:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._preview: Preview | None = None
+        self._stage = ("starting", 0.0)
         self._live = Live(
             get_renderable=self._draw, console=console, refresh_per_second=_FRAMES_PER_SECOND, transient=True
         )
@@ -46,6 +47,15 @@ class LiveView:
         """Take the next item of the run; it is drawn with the next frame."""
         self._preview = item if isinstance(item, Preview) else None
 
+    def report(self, stage: str, part: float) -> None:
+        """Take what is being done before there is text; may be called from any thread.
+
+        Args:
+            stage: what is being done, in words.
+            part: the part that is done, in [0, 1].
+        """
+        self._stage = (stage, part)
+
     def last_lines(self) -> list[Text]:
         """Return the last preview's lines, empty where there was none."""
         preview = self._preview
@@ -56,7 +66,7 @@ class LiveView:
     def _draw(self) -> RenderableType:
         preview = self._preview
         if preview is None or not preview.has_value:
-            return Text("waiting for the first text", style="dim")
+            return draw_stage(*self._stage)
         lines = self.last_lines()
         kept = max(1, self._console.size.height - _LINES_KEPT_FREE)
         return Group(Text("preview, not a value yet", style="dim"), *lines[-kept:], draw_bar(preview.legal_mass))

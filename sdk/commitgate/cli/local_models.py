@@ -1,0 +1,77 @@
+"""Reach the local backend's models from the command line. The only module here that knows ``commitgate_local``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from commitgate.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from commitgate.backends.local import Model
+
+_PACKAGES = ("torch", "transformers", "numpy")
+
+
+@dataclass(frozen=True, slots=True)
+class BundledModel:
+    """Say where the bundled model stands.
+
+    Attributes:
+        name: its name.
+        folder: its converted copy in the cache; None where there is none.
+        revision: what tells versions of it apart; None where it is not converted.
+        is_packaged: the package that carries it is installed, so its first use converts it.
+    """
+
+    name: str
+    folder: Path | None
+    revision: str | None
+    is_packaged: bool
+
+
+def load_local_model(name: str, report: Callable[[str, float], None]) -> Model:
+    """Load a model, blocking.
+
+    Args:
+        name: ``""`` for the bundled model, else a path.
+        report: told what is being done and the part that is done, in [0, 1]; in this thread.
+
+    Raises:
+        MissingExtraError: the extra ``local`` is not installed.
+        ModelLoadError: the model cannot be had.
+    """
+    _check_installed()
+    from commitgate_local import LocalModel
+
+    return LocalModel.load(name, progress=report)
+
+
+def bundled_model() -> BundledModel:
+    """Look where the bundled model stands, without loading it.
+
+    Raises:
+        MissingExtraError: the extra ``local`` is not installed.
+    """
+    _check_installed()
+    from commitgate_local.models import BUNDLED_NAME, BUNDLED_PACKAGE
+    from commitgate_local.store import ModelStore, cache_folder
+
+    found = ModelStore(cache_folder()).find(BUNDLED_NAME)
+    return BundledModel(
+        BUNDLED_NAME,
+        folder=found.folder if found else None,
+        revision=found.revision if found else None,
+        is_packaged=find_spec(BUNDLED_PACKAGE) is not None,
+    )
+
+
+def _check_installed() -> None:
+    if any(find_spec(name) is None for name in _PACKAGES):
+        raise MissingExtraError("local", "running a model on this machine")
+
+
+__all__ = ["BundledModel", "bundled_model", "load_local_model"]
