@@ -23,11 +23,13 @@ help: ## Say what there is
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(MAKEFILE_LIST)
 
 demo: $(RUNTIME) ## Extract tickets from e-mails with the bundled model, into build/demo
+	@$(VENV)/bin/commitgate models pull
 	@rm -rf $(DEMO)
 	@mkdir -p $(DEMO)
 	@$(PY) examples/ticket/run.py $(DEMO)
 
 test: lint ## Run every check and every test
+	$(VENV)/bin/commitgate models pull
 	$(PY) -m pytest --durations=10
 
 lint: $(DEVELOPMENT) ## Run the checks that need no test

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import anyio
-from mail import SYSTEM, read_mail
+from mail import read_mail
 from rich.console import Console
 from screen import Screen
 from table import TicketTable
@@ -26,8 +26,8 @@ async def extract(client: Client, console: Console, table: TicketTable, name: st
     async with client.stream_structured(
         "local",
         CONTRACT,
-        system=SYSTEM,
-        prompt=mail.prompt,
+        messages=mail.conversation(),
+        prompt_schema="none",
         sampling=Sampling(temperature=0.0, max_tokens=200),
         rules=[high_priority_needs_evidence, evidence_is_visible(mail.visible_evidence)],
         effect=table.open_ticket,
@@ -46,13 +46,13 @@ async def main(folder: Path) -> None:
     console = Console(highlight=False, markup=False)
     table = TicketTable(folder / "tickets.sqlite")
     async with Client(ledger=folder / "ledger.sqlite") as client:
-        await extract(client, console, table, "01-pump-leaks", "an urgent one with two attachments")
-        await extract(client, console, table, "02-charged-twice", "a billing question")
+        await extract(client, console, table, "01-pump-leaks", "a leaking pump, with two attachments")
+        await extract(client, console, table, "06-factura-sin-iva", "an invoice without a tax number, in Spanish")
         await extract(client, console, table, "11-hostile", "it orders the model to change the schema")
         await extract(client, console, table, "01-pump-leaks", "the same e-mail again")
     console.print(f"\n{folder / 'tickets.sqlite'} holds:")
     for row in table.rows():
-        console.print("  ", *row)
+        console.print("  ", *row, soft_wrap=True)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ class Screen:
     def __init__(self, console: Console, title: str) -> None:
         self._console = console
         self._live = Live(console=console, auto_refresh=False, transient=True)
-        self._finished = -1
+        self._finished = 0
         console.print(Text(f"\n{title}", style="bold"))
 
     def __enter__(self) -> Self:

@@ -35,7 +35,7 @@ class ModelProgress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._progress.stop()
+        self._stop()
 
     def report(self, stage: str, part: float) -> None:
         """Tell one report; may be called from any thread.
@@ -56,6 +56,11 @@ class ModelProgress:
             self._progress.start()
         self._progress.update(self._task, description=stage, completed=part)
         if part >= 1.0:
+            self._stop()
+
+    def _stop(self) -> None:
+        # One that was never started would write an empty line.
+        if self._task is not None:
             self._progress.stop()
 
 
