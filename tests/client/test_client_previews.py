@@ -27,8 +27,16 @@ async def follow(script: list[Step], schema: Any = Pay, chunking: Any = "whole")
 
 
 async def test_previews_grow_to_the_value() -> None:
-    previews, outcome = await follow(GOOD)
-    assert [preview.value for preview in previews] == [{}, {"amount": 100, "to": "bob"}]
+    seen = anyio.Event()
+    backend = ScriptedBackend([GOOD[0], {"wait": seen}, *GOOD[1:]])
+    async with client_with(backend) as client, client.stream_structured("scripted", Pay, prompt="x") as run:
+        values: list[object] = []
+        async for item in run:
+            assert isinstance(item, Preview)
+            values.append(item.value)
+            seen.set()
+        outcome = await run.outcome()
+    assert values == [{}, {"amount": 100, "to": "bob"}]
     assert outcome.name == "committed"
 
 
