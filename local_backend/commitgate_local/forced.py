@@ -6,7 +6,8 @@ with the next drawn token. It must be split as the model would have seen it in t
 - the tokenizer splits it in the context of the text written just before; tokens already written are never rewritten;
 - only tokens that stay the same under every continuation are fed. The encodings of the run alone and of the run with
   each kind of next character are compared, their common beginning is taken, and its last token is left out as a
-  margin, unless the text ends there. What is left over stays open for the mask.
+  margin, unless the text ends there. So are all tokens of a last word (run of marks, of spaces) that may go on,
+  because one next character does not show how a whole word will be split. What is left over stays open for the mask.
 
 The law that holds is about texts: whatever is written is in the language. Tokens may differ from those drawn freely.
 """
@@ -109,12 +110,11 @@ class ForcedRuns:
         if not ends and len(run.encode()) < 2:
             # One byte is at most one token, which the margin would take away again.
             return ()
-        texts = [run + more for more in self._continuations(after)]
-        splits = self._behind(context, texts)
-        common = _common_beginning(splits)
+        following = self._continuations(after)
+        common = _common_beginning(self._behind(context, [run + more for more in following]))
         kept = common if ends else common[:-1]
-        data = run.encode()
-        while kept and not self._is_written_by(kept, data):
+        settled = run.encode() if ends else _settled(run, following).encode()
+        while kept and not self._is_written_by(kept, settled):
             kept = kept[:-1]
         return kept
 
@@ -166,6 +166,26 @@ def _kind(byte: int) -> str:
     if character.isalpha():
         return "A" if character.isupper() else "a"
     return character
+
+
+def _settled(run: str, following: Sequence[str]) -> str:
+    """Return the run without its last word, where that may go on."""
+    last = _word_kind(run[-1])
+    if all(more and _word_kind(more) != last for more in following):
+        return run
+    start = len(run)
+    while start and _word_kind(run[start - 1]) == last:
+        start -= 1
+    return run[:start]
+
+
+def _word_kind(character: str) -> str:
+    """Return what sort of word a character belongs to; tokenizers split texts where the sort changes."""
+    if character.isspace():
+        return "space"
+    if character.isdigit():
+        return "number"
+    return "letters" if character.isalpha() else "marks"
 
 
 def _last_characters(written: bytes) -> str | None:

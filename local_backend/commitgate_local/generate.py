@@ -35,7 +35,7 @@ NATIVE_MAX_TOKENS: Final = "max_tokens"
 NATIVE_CONTEXT: Final = "context"
 
 
-class _Cancelled(Exception):  # noqa: N818 - a signal inside this module, not an error
+class _CancelledError(Exception):
     """Leave the loop because the caller wants no more."""
 
 
@@ -76,7 +76,7 @@ def decode(decoding: Decoding, emit: Callable[[Event], None], cancelled: Callabl
     loop = _Loop(decoding, emit, cancelled)
     try:
         ending = loop.run()
-    except _Cancelled:
+    except _CancelledError:
         return
     except ModelRunError as error:
         ending = Fault(kind="model", message=str(error))
@@ -182,7 +182,7 @@ class _Loop:
 
     def _check_cancelled(self) -> None:
         if self._cancelled():
-            raise _Cancelled
+            raise _CancelledError
 
 
 __all__ = [

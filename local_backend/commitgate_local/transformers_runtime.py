@@ -160,15 +160,16 @@ def _no_tensor_bar() -> Generator[None]:
     """Keep the GGUF reader from drawing its own progress bar, which no switch of transformers turns off."""
     import transformers.modeling_gguf_pytorch_utils as reader
 
-    bar: object = getattr(reader, "tqdm", None)
+    names: dict[str, object] = reader.__dict__
+    bar = names.get("tqdm")
     if bar is None:
         yield
         return
-    setattr(reader, "tqdm", _plain)  # noqa: B010 - its module declares no such name
+    names["tqdm"] = _plain
     try:
         yield
     finally:
-        setattr(reader, "tqdm", bar)  # noqa: B010 - as above
+        names["tqdm"] = bar
 
 
 def _plain(items: Iterable[T], **_: object) -> Iterable[T]:

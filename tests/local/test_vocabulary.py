@@ -134,7 +134,7 @@ def test_added_token_that_is_not_special_is_its_own_text() -> None:
     from commitgate_local.token_bytes import token_bytes
 
     tokenizer = sentencepiece_like()
-    fast = tokenizer._fast  # pyright: ignore[reportPrivateUsage]
+    fast = tokenizer._fast
     fast.add_tokens(["<think>"])
     again = Tokenizer(fast)
     assert token_bytes(again)[again.entries["<think>"]] == b"<think>"

