@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -47,6 +48,12 @@ AFTER_A_KILL: dict[FaultPoint, tuple[State, int, object]] = {
 
 def ignore() -> None:
     pass
+
+
+def yielding_clock() -> float:
+    """Let other threads run while a step is half taken."""
+    time.sleep(0)
+    return 1_000.0
 
 
 def start_call(ledger_path: Path, effects_path: Path, killed_at: str = "none") -> subprocess.Popen[str]:
@@ -130,7 +137,7 @@ def test_processes_that_race_for_a_new_ledger_and_one_key_have_one_effect(sqlite
 def test_threads_that_race_for_one_key_have_one_effect(
     sqlite_path: Path, fingerprint: Fingerprint, kind: str, backend: str
 ) -> None:
-    shared: Ledger = MemoryLedger() if kind == "memory" else SqliteLedger(sqlite_path)
+    shared: Ledger = MemoryLedger(clock=yielding_clock) if kind == "memory" else SqliteLedger(sqlite_path)
     barrier = threading.Barrier(RACERS, timeout=60)
     effects: list[int] = []
 

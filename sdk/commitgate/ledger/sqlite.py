@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 ResultT = TypeVar("ResultT")
 
 RETRY_OPEN_S = 0.01
-"""Pause before opening is tried again: SQLite does not wait by itself for the switch to the write-ahead log."""
+"""Pause before opening is tried again: SQLite does not wait for a writer when it switches to the write-ahead log."""
 
 
 class SqliteLedger(StepLedger):

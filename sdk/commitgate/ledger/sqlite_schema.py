@@ -84,12 +84,14 @@ def _create(path: str) -> None:
 
 
 def _check_identity(connection: sqlite3.Connection, path: str) -> None:
+    # In one transaction: between two, another process may make the tables of a new file.
+    connection.execute("BEGIN")
     application_id = _number(connection, "PRAGMA application_id")
-    if application_id == APPLICATION_ID:
-        _version(connection, path)
-        return
-    if application_id or _number(connection, "SELECT count(*) FROM sqlite_master"):
+    is_new = not application_id and not _number(connection, "SELECT count(*) FROM sqlite_master")
+    connection.execute("ROLLBACK")
+    if application_id != APPLICATION_ID and not is_new:
         raise LedgerUnavailableError(f"{path} is a database of another program; name another file for the ledger")
+    _version(connection, path)
 
 
 def _set_durability(connection: sqlite3.Connection, path: str) -> None:
