@@ -123,6 +123,7 @@ SECRET_SCRIPTS: list[list[Step]] = [
     [{"text": TEXT.replace(":1", f':"{CANARY}"')}, STOP],
     [{"text": TEXT.replace(f'"{CANARY}"}}', "1}")}, STOP],
     [{"text": TEXT.replace("}}", f',"{CANARY}":"x"}}}}')}, STOP],
+    [{"text": TEXT.replace("}}", f',"{CANARY}":"x"}}}}')}],
     [{"text": TEXT}, {"wait": None}],
     [{"text": TEXT}, {"fault": "server"}],
     [{"text": TEXT}, {"dead_end": "schema"}],

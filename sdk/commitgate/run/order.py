@@ -68,7 +68,7 @@ class Order(Generic[T, R]):
         messages: Sequence[Message] | None,
         system: str | None,
         sampling: Sampling | None,
-        rules: Sequence[Rule[T]],
+        rules: Sequence[Rule[T]] | None,
         effect: EffectFunction[T, R] | None,
         operation_key: str | None,
         input_fingerprint: str | None,
@@ -90,7 +90,7 @@ class Order(Generic[T, R]):
             raise MisuseError(f"prompt_schema must be 'append' or 'none', found {prompt_schema!r}")
         if numbers not in ("float", "decimal"):
             raise MisuseError(f"numbers must be 'float' or 'decimal', found {numbers!r}")
-        if not all(callable(rule) for rule in rules):
+        if not all(callable(rule) for rule in rules or ()):
             raise MisuseError("every rule must be a function of the value")
         return Order(
             backend=backend,
@@ -98,7 +98,7 @@ class Order(Generic[T, R]):
             schema=schema,
             conversation=Conversation.of(prompt, messages, system),
             sampling=sampling or Sampling(),
-            rules=tuple(rules),
+            rules=tuple(rules or ()),
             effect=None if effect is None else _checked_effect(effect),
             key=None if operation_key is None else checked_key(operation_key),
             input_fingerprint=input_fingerprint,
