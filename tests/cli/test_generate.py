@@ -37,6 +37,12 @@ def test_each_ending_has_its_code_and_one_json_object(shell: Shell, ending: str,
     assert done.err == ""
 
 
+def test_run_past_its_time_limit_ends_as_timed_out(shell: Shell) -> None:
+    done = shell.scripted([{"text": WHOLE}, {"wait": None}, STOP], "--timeout", "0.2")
+    assert (done.report["outcome"], done.code) == ("timed_out", 13)
+    assert done.report["phase"] == "total"
+
+
 def test_committed_value_and_text_are_reported(shell: Shell) -> None:
     report = shell.scripted([{"text": WHOLE}, STOP]).report
     assert report["value"] == {"priority": "low", "summary": "Pump leaks"}

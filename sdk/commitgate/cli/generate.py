@@ -32,6 +32,7 @@ from commitgate.errors import CommitgateError
 from commitgate.json_value import JsonObject, JsonValue
 from commitgate.outcome import Cancelled, Outcome
 from commitgate.preview import Preview, Reset
+from commitgate.timeouts import Timeouts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +46,7 @@ class _Order:
     sampling: Sampling
     operation_key: str | None
     ledger: Path | None
+    timeouts: Timeouts
     surroundings: Surroundings
 
 
@@ -64,6 +66,7 @@ def generate(
     top_k: Annotated[int | None, typer.Option(help="Keep the K likeliest legal tokens.", metavar="K")] = None,
     top_p: Annotated[float, typer.Option(help="Keep the likeliest legal tokens up to P.", metavar="P")] = 1.0,
     seed: Annotated[int | None, typer.Option(help="Makes a draw repeatable.", metavar="N")] = None,
+    timeout: Annotated[float | None, typer.Option(help="Most seconds for the whole call.", metavar="S")] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, as on a pipe.")] = False,
 ) -> None:
     """Let a model fill a schema.
@@ -83,6 +86,7 @@ def generate(
             sampling=Sampling(temperature=temperature, top_k=top_k, top_p=top_p, seed=seed, max_tokens=max_tokens),
             operation_key=operation_key,
             ledger=ledger,
+            timeouts=Timeouts() if timeout is None else Timeouts(total_s=timeout),
             surroundings=context.find_object(Surroundings) or Surroundings(),
         )
         outcome = _report(order) if is_json else _show(order)
@@ -136,6 +140,7 @@ async def _run(
             system=order.system,
             sampling=order.sampling,
             operation_key=order.operation_key,
+            timeouts=order.timeouts,
         )
         async with run:
             async with anyio.create_task_group() as tasks:

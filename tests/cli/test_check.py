@@ -1,0 +1,77 @@
+"""``commitgate check`` in a child process: what each layer says of a text."""
+
+import json
+from typing import Any
+
+import pytest
+from cli.conftest import WHOLE, Shell
+
+
+def layers(shell: Shell, text: str | bytes) -> dict[str, dict[str, Any]]:
+    shell.write("text.json", text)
+    done = shell.commitgate("check", "--schema", "schema.json", "--json", "text.json")
+    (found,) = done.report["texts"]
+    assert done.code == (0 if found["accepted"] else 19)
+    assert done.report["accepted"] == found["accepted"] == all(layer["passed"] for layer in found["layers"])
+    return {layer["layer"]: layer for layer in found["layers"]}
+
+
+def passed(found: dict[str, dict[str, Any]]) -> dict[str, bool | None]:
+    return {name: layer["passed"] for name, layer in found.items()}
+
+
+@pytest.mark.parametrize("text", [WHOLE, WHOLE + "\n", ' { "summary" : "x" , "priority" : "\\u006cow" } '])
+def test_every_spelling_of_a_valid_value_is_accepted(shell: Shell, text: str) -> None:
+    assert passed(layers(shell, text)) == {"accept": True, "parse": True, "schema": True}
+
+
+def test_value_outside_the_schema_is_named_by_byte_and_pointer(shell: Shell) -> None:
+    found = layers(shell, '{"priority": "urgent", "summary": "x"}')
+    assert passed(found) == {"accept": False, "parse": True, "schema": False}
+    (walked,) = found["accept"]["failures"]
+    assert walked["data"]["position"] == 14
+    assert "/properties/priority" in walked["message"]
+    assert found["schema"]["failures"][0]["data"]["pointer"] == "/priority"
+
+
+def test_cut_text_is_incomplete_where_it_ends(shell: Shell) -> None:
+    found = layers(shell, WHOLE[:-1])
+    assert passed(found) == {"accept": False, "parse": False, "schema": None}
+    (walked,) = found["accept"]["failures"]
+    assert walked["code"] == "incomplete"
+    assert walked["data"]["position"] == len(WHOLE) - 1
+
+
+@pytest.mark.parametrize("text", [WHOLE + "x", "", b"\xff", '{"priority": "low", "priority": "low", "summary": ""}'])
+def test_text_that_is_no_value_passes_neither_layer(shell: Shell, text: str | bytes) -> None:
+    assert passed(layers(shell, text)) == {"accept": False, "parse": False, "schema": None}
+
+
+def test_several_texts_are_told_one_by_one(shell: Shell) -> None:
+    shell.write("good.json", WHOLE)
+    shell.write("bad.json", "[]")
+    done = shell.commitgate("check", "--schema", "schema.json", "good.json", "bad.json")
+    assert done.code == 19
+    assert "good.json: accepted" in done.out
+    assert "bad.json: not accepted" in done.out
+    assert "byte 0: expected" in done.out
+    assert done.err == ""
+
+
+def test_text_may_come_from_standard_input(shell: Shell) -> None:
+    assert shell.commitgate("check", "--schema", "schema.json", "-", stdin=WHOLE).code == 0
+
+
+def test_text_that_cannot_be_read_is_a_usage_error(shell: Shell) -> None:
+    done = shell.commitgate("check", "--schema", "schema.json", "gone.json")
+    assert done.code == 2
+    assert "gone.json" in done.err
+
+
+@pytest.mark.parametrize(("schema", "code"), [({"uniqueItems": True}, 15), ({"type": 3}, 16), (False, 16)])
+def test_schema_that_cannot_be_used_has_the_code_of_its_ending(shell: Shell, schema: object, code: int) -> None:
+    shell.write("schema.json", json.dumps(schema))
+    done = shell.commitgate("check", "--schema", "schema.json", "-", stdin="1")
+    assert done.code == code
+    assert done.out == ""
+    assert len(done.err.splitlines()) == 1
