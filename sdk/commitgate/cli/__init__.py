@@ -1,5 +1,6 @@
 """Run commitgate from a shell; the parts it needs beside the core come with the extra ``cli``."""
 
+import os
 import sys
 
 from commitgate.cli.exit_codes import ExitCode
@@ -7,6 +8,8 @@ from commitgate.cli.exit_codes import ExitCode
 
 def main() -> None:
     """Run the command line and exit with a code of ``ExitCode``."""
+    # Read when torch is loaded. Its threads wait by spinning otherwise, and starve each other on a busy machine.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         import rich
         import typer
