@@ -1,7 +1,9 @@
 """What ``import commitgate`` costs and gives."""
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -35,3 +37,9 @@ def test_public_names_have_docstrings() -> None:
         if isinstance(getattr(commitgate, name), type) and not getattr(commitgate, name).__doc__
     ]
     assert undocumented == []
+
+
+def test_public_names_are_those_of_the_reference() -> None:
+    reference = (Path(__file__).parents[2] / "docs" / "reference.md").read_text(encoding="utf-8")
+    documented = re.findall(r"^\| `(\w+)` \|", reference.split("## The command line")[0], flags=re.MULTILINE)
+    assert documented == list(commitgate.__all__)
