@@ -60,7 +60,7 @@ def load_tokenizer(folder: Path, *, gguf_file: str | None = None) -> SavableToke
         ModelLoadError: there is none, or it is broken.
     """
     arguments: dict[str, object] = {} if gguf_file is None else {"gguf_file": gguf_file}
-    with _mapped(f"the tokenizer in {folder.name!r}"), quiet():
+    with _mapped(f"the tokenizer in {gguf_file or folder.name!r}"), quiet():
         kind = _tokenizer_class(is_plain=gguf_file is None and (folder / "tokenizer.json").is_file())
         return kind.from_pretrained(str(folder), local_files_only=True, **arguments)
 
@@ -103,7 +103,7 @@ def load_model(folder: Path, *, gguf_file: str | None = None) -> CausalModel:
     else:
         arguments |= {"gguf_file": gguf_file, "quantization_config": _dequantise()}
     kind = cast("_ModelClass", AutoModelForCausalLM)
-    with _mapped(f"the model in {folder.name!r}"), quiet(), _no_tensor_bar():
+    with _mapped(f"the model in {gguf_file or folder.name!r}"), quiet(), _no_tensor_bar():
         return kind.from_pretrained(str(folder), **arguments).eval()
 
 

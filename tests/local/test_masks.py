@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies
 
 from commitgate.automaton.spelling import Spelling, StringBody
 from commitgate.automaton.strings import Length, none_of
-from commitgate.automaton.terms import Arena, Capture, Follow, Term
+from commitgate.automaton.terms import Arena, Capture, Follow, Partition, Term
 from commitgate.contract import Contract
 from commitgate.errors import MisuseError
 from commitgate_local.engine import MaskEngine
@@ -46,9 +46,7 @@ class LettersLeaf(Term):
     def saturated(self, reach: int) -> Term:
         return LettersLeaf.make(self.arena, min(self.least, reach + 1))
 
-    def _partition(self):
-        from commitgate.automaton.terms import Partition
-
+    def _partition(self) -> Partition:
         keys = ["letter" if 0x61 <= byte < 0x7B else None for byte in range(256)]
         if self.least == 0:
             keys[ord(".")] = "stop"
@@ -56,6 +54,30 @@ class LettersLeaf(Term):
 
     def _derive(self, byte: int) -> Term:
         return self.arena.epsilon if byte == ord(".") else LettersLeaf.make(self.arena, max(0, self.least - 1))
+
+
+class FreeLeaf(Term):
+    """Denote at least some letters: a shared leaf that may end at any time."""
+
+    __slots__ = ("least",)
+
+    def __init__(self, arena: Arena, least: int) -> None:
+        super().__init__(arena, nullable=least == 0)
+        self.least = least
+
+    @staticmethod
+    def make(arena: Arena, least: int) -> FreeLeaf:
+        return arena.intern((FreeLeaf, least), lambda: FreeLeaf(arena, least))
+
+    @property
+    def shared_key(self) -> tuple[object, ...]:
+        return (FreeLeaf, self.least)
+
+    def _partition(self) -> Partition:
+        return Partition.of("letter" if 0x61 <= byte < 0x7B else None for byte in range(256))
+
+    def _derive(self, byte: int) -> Term:
+        return FreeLeaf.make(self.arena, max(0, self.least - 1))
 
 
 class NotTwice(Follow):
@@ -187,6 +209,7 @@ def terms(arena: Arena) -> strategies.SearchStrategy[Term]:
             strategies.sampled_from([LETTERS, DIGITS, LETTERS | 1 << 0x2E]), strategies.integers(0, 3)
         ).map(lambda drawn: arena.run(drawn[0], drawn[1], drawn[1] + 4)),
         strategies.integers(0, 9).map(lambda least: LettersLeaf.make(arena, least)),
+        strategies.integers(0, 2).map(lambda least: FreeLeaf.make(arena, least)),
         strategies.tuples(strategies.sets(short, max_size=3), short).map(
             lambda drawn: Capture.make(
                 arena, LettersLeaf.make(arena, 0), b"a", NotTwice(frozenset(b"a" + text for text in drawn[0]), drawn[1])

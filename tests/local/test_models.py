@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
 from pathlib import Path
 
 import pytest
+import torch
+from safetensors.torch import load_file
 
 from commitgate.backends.base import (
     Event,
@@ -64,8 +67,6 @@ def test_same_seed_gives_the_same_text(tiny: LocalModel) -> None:
 
 
 def test_key_value_cache_changes_nothing(tiny: LocalModel) -> None:
-    import torch
-
     from commitgate_local.forward import ModelForward
 
     model = tiny._loaded.model
@@ -161,7 +162,7 @@ def test_weights_that_could_run_code_are_not_read(tiny_folder: Path, tmp_path: P
     for path in tiny_folder.iterdir():
         if path.suffix != ".safetensors":
             (tmp_path / path.name).write_bytes(path.read_bytes())
-    (tmp_path / "pytorch_model.bin").write_bytes(b"pickled")
+    torch.save(load_file(tiny_folder / "model.safetensors"), tmp_path / "pytorch_model.bin")
     with pytest.raises(ModelLoadError):
         models.load(str(tmp_path))
 
@@ -247,8 +248,6 @@ def test_digest_of_samples_sees_size_and_ends(tmp_path: Path) -> None:
 
 
 def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    import os
-
     return subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **environment}, check=False
     )
