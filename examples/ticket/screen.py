@@ -2,7 +2,7 @@
 
 import json
 from types import TracebackType
-from typing import Self, cast
+from typing import Self
 
 from rich.console import Console
 from rich.live import Live
@@ -60,7 +60,7 @@ class Screen:
             self._print("received", "yellow", json.dumps(outcome.partial_text) + " (not a value)")
         mass = outcome.receipt.legal_mass_mean
         if mass is not None and not (isinstance(outcome, Committed) and outcome.is_replayed):
-            tokens = cast(int, outcome.receipt.usage.output_tokens or 0)
+            tokens = outcome.receipt.usage.output_tokens or 0
             self._print("receipt", "dim", f"{tokens} tokens, legal mass {mass:.2f} on average")
 
     def _print(self, word: str, style: str, text: str) -> None:
