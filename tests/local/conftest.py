@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from commitgate.automaton.terms import Term
+from commitgate_local.bundled import BUNDLED_NAME, BUNDLED_PACKAGE
 from commitgate_local.engine import MaskEngine
 from commitgate_local.local_model import LocalModel
-from commitgate_local.models import BUNDLED_NAME, BUNDLED_PACKAGE
 from commitgate_local.store import ModelStore, cache_folder
 from commitgate_local.vocabulary import Vocabulary
 from commitgate_local.walk import Mask
@@ -71,6 +71,15 @@ def save_model(folder: Path, *, vocab_size: int = 448, context_tokens: int = 512
         initializer_range=1.0,
     )
     LlamaForCausalLM(config).save_pretrained(folder)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Run torch in one thread: small models gain nothing from more, and lose much where tests share a machine."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="session")
