@@ -111,6 +111,28 @@ async def test_cancel_stops_the_loop_at_its_next_step_and_waits_for_it() -> None
         assert model.running == 0
 
 
+async def test_loop_that_has_nothing_to_send_is_stopped_too() -> None:
+    class Silent(FakeModel):
+        def generate(
+            self, request: GenerationRequest, emit: Callable[[Event], None], cancelled: Callable[[], bool]
+        ) -> None:
+            self.running += 1
+            self.has_stepped.set()
+            while not cancelled():
+                threading.Event().wait(0.001)
+            self.running -= 1
+
+    model = Silent()
+    async with (
+        client_of(LocalBackend(load=lambda name: model)) as client,
+        client.stream_structured("local", SCHEMA, prompt="x") as run,
+    ):
+        await anyio.to_thread.run_sync(model.has_stepped.wait)
+        run.cancel()
+        assert isinstance(await run.outcome(), Cancelled)
+        assert model.running == 0
+
+
 async def test_leaving_early_stops_the_loop() -> None:
     model = EndlessModel()
     async with client_of(LocalBackend(load=lambda name: model)) as client:
@@ -214,6 +236,20 @@ async def test_call_that_waits_for_a_thread_can_be_cancelled() -> None:
             await anyio.wait_all_tasks_blocked()
         assert isinstance(await waiting.outcome(), Cancelled)
         assert model.running == DECODE_THREADS
+        model.may_go_on.set()
+
+
+async def test_time_limit_ends_the_wait_for_a_thread() -> None:
+    model = FakeModel()
+    model.may_go_on.clear()
+    async with client_of(LocalBackend(load=lambda name: model)) as client, AsyncExitStack() as others:
+        for _ in range(DECODE_THREADS):
+            run = await others.enter_async_context(client.stream_structured("local", SCHEMA, prompt="x"))
+            await anext(run)
+        limits = Timeouts(first_event_s=0.05)
+        outcome = await client.generate_structured("local", SCHEMA, prompt="x", timeouts=limits)
+        assert isinstance(outcome, TimedOut)
+        assert outcome.phase == "first_event"
         model.may_go_on.set()
 
 

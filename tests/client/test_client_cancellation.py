@@ -328,6 +328,18 @@ async def test_scope_around_the_client_is_a_cancellation() -> None:
     assert backend.open_streams == 0
 
 
+async def test_scope_around_the_client_reaches_one_who_waits_for_the_outcome() -> None:
+    backend = ScriptedBackend(HALF)
+    with anyio.CancelScope() as scope:
+        async with client_with(backend) as client, client.stream_structured("scripted", Pay, prompt="x") as run:
+            await anext(run)
+            scope.cancel()
+            await run.outcome()
+            pytest.fail("cancellation was swallowed")
+    assert scope.cancelled_caught
+    assert backend.open_streams == 0
+
+
 async def test_run_may_be_followed_in_one_task_and_left_in_another() -> None:
     backend, seen = ScriptedBackend(HALF), anyio.Event()
     async with client_with(backend) as client, anyio.create_task_group() as tasks:

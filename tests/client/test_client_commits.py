@@ -12,7 +12,7 @@ from scripts import GOOD, PAY, PAYMENT, STOP, Pay, Payments, client_with
 from commitgate.client import Client
 from commitgate.effect import EffectContext
 from commitgate.errors import EffectRejected, InProgressError, KeyConflictError, LeaseLostError
-from commitgate.ledger import LEDGER_VARIABLE, MemoryLedger
+from commitgate.ledger import LEDGER_VARIABLE, MemoryLedger, State
 from commitgate.outcome import Committed, EffectFailed, InDoubt
 from commitgate.testing import ScriptedBackend
 
@@ -95,10 +95,11 @@ async def test_prose_in_the_schema_and_a_fingerprint_of_the_callers_make_no_conf
 
 
 @pytest.mark.parametrize("script", [[{"text": PAYMENT}], [{"refusal": "no"}], [{"text": "x"}, STOP]])
-async def test_call_that_chose_no_value_gives_its_key_back(script: Any) -> None:
+async def test_call_that_chose_no_value_gives_its_key_back_and_says_why(script: Any) -> None:
     ledger, payments = MemoryLedger(), Payments()
     failed = await pay(ledger, ScriptedBackend(script), effect=payments)
-    assert failed.name != "committed"
+    (row,) = await ledger.list()
+    assert (row.state, row.reason) == (State.RELEASED, failed.name)
     assert (await pay(ledger, ScriptedBackend(GOOD), effect=payments)).name == "committed"
     assert len(payments.made) == 1
 

@@ -104,6 +104,16 @@ async def test_reset_is_never_dropped_and_takes_old_previews_with_it() -> None:
     assert [await mailbox.take() for _ in range(4)] == [reset, newer, None, None]
 
 
+async def test_nothing_from_before_a_reset_is_shown_after_it() -> None:
+    from commitgate.preview import PreviewReader
+
+    mailbox, reset = Mailbox(), Reset(2, "disconnected")
+    mailbox.put(PreviewReader().feed(b"["))
+    mailbox.put(reset)
+    mailbox.close()
+    assert [await mailbox.take() for _ in range(2)] == [reset, None]
+
+
 async def test_reader_of_a_mailbox_is_woken_by_an_item_and_by_the_end() -> None:
     mailbox, found = Mailbox(), list[object]()
 
