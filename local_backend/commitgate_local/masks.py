@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from commitgate.automaton.terms import Capture, Choice, Deferred, Follow, Sequence
+from commitgate.automaton.deferred import Capture, Deferred, Follow
+from commitgate.automaton.terms import Choice, Sequence
 from commitgate_local.bounded import BoundedCache
 from commitgate_local.walk import LeafWalk, Mask, Walker
 

@@ -194,9 +194,10 @@ def _of_type(schema: object) -> tuple[TypeAdapter[object], Schema]:
             f"schema must be a JSON Schema, a type, a TypeAdapter or a Contract; found a value of type {found}"
         )
     try:
-        adapter: TypeAdapter[object] = (
-            cast("TypeAdapter[object]", schema) if isinstance(schema, TypeAdapter) else TypeAdapter(schema)
-        )
+        if isinstance(schema, TypeAdapter):
+            adapter = cast("TypeAdapter[object]", schema)
+        else:
+            adapter = TypeAdapter(cast("type[object]", schema))
     except (PydanticSchemaGenerationError, PydanticUserError) as error:
         reason = str(error).splitlines()[0]
         raise MisuseError(f"schema is not a type that pydantic can read: {reason}") from error

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commitgate.automaton import compile
-from commitgate.automaton.terms import Arena, Partition, Term
+from commitgate.automaton.partition import Partition
+from commitgate.automaton.terms import Arena, Term
 from commitgate.errors import LimitExceededError
 
 BYTES = st.binary(max_size=4).map(lambda data: bytes(byte % 3 + 0x61 for byte in data))

@@ -4,8 +4,9 @@ from decimal import Decimal
 
 import pytest
 
+from commitgate.automaton.numbers import MAX_DIGITS, MAX_EXPONENT
 from commitgate.gate.layers import Failure, Layer
-from commitgate.gate.strict_parse import NUMBER_DIGITS, NUMBER_EXPONENT, Parsed, strict_parse
+from commitgate.gate.strict_parse import Parsed, strict_parse
 
 
 def parse(text: bytes, nesting: int = 64) -> Parsed | Failure:
@@ -87,14 +88,14 @@ def test_nesting_has_its_limit(opening: bytes, closing: bytes, depth: int, is_pa
 @pytest.mark.parametrize(
     ("text", "is_parsed"),
     [
-        (b"9" * (NUMBER_DIGITS - 1), True),
-        (b"9" * NUMBER_DIGITS, True),
-        (b"9" * (NUMBER_DIGITS + 1), False),
-        (b"-" + b"9" * (NUMBER_DIGITS + 1), False),
-        (b"0." + b"9" * NUMBER_DIGITS, True),
-        (b"0." + b"9" * (NUMBER_DIGITS + 1), False),
-        (b"1e%d" % NUMBER_EXPONENT, True),
-        (b"1e-%d" % NUMBER_EXPONENT, True),
+        (b"9" * (MAX_DIGITS - 1), True),
+        (b"9" * MAX_DIGITS, True),
+        (b"9" * (MAX_DIGITS + 1), False),
+        (b"-" + b"9" * (MAX_DIGITS + 1), False),
+        (b"0." + b"9" * MAX_DIGITS, True),
+        (b"0." + b"9" * (MAX_DIGITS + 1), False),
+        (b"1e%d" % MAX_EXPONENT, True),
+        (b"1e-%d" % MAX_EXPONENT, True),
         (b"1e9999", False),
         (b"1e-9999", False),
         (b"1e99999999999999999999999999", False),

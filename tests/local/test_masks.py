@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies
 
+from commitgate.automaton.deferred import Capture, Follow
+from commitgate.automaton.partition import Partition
 from commitgate.automaton.spelling import Spelling, StringBody
 from commitgate.automaton.strings import Length, none_of
-from commitgate.automaton.terms import Arena, Capture, Follow, Partition, Term
+from commitgate.automaton.terms import Arena, Term
 from commitgate.contract import Contract
 from commitgate.errors import MisuseError
 from commitgate_local.engine import MaskEngine

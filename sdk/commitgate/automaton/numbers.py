@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import IntEnum
 
-from commitgate.automaton.terms import Arena, Partition, Term
+from commitgate.automaton.partition import Partition
+from commitgate.automaton.terms import Arena, Term
 
 MAX_DIGITS = 1_000
 """Most digits of one number, exponent included; more cannot be meant and would let a number grow for ever."""
@@ -332,4 +333,14 @@ def generated_number(arena: Arena, *, is_integer: bool, integer_digits: int, fra
     )
 
 
-__all__ = ["AnyInteger", "AnyNumber", "NumberConstraint", "NumberIn", "NumberText", "generated_number", "plain_number"]
+__all__ = [
+    "MAX_DIGITS",
+    "MAX_EXPONENT",
+    "AnyInteger",
+    "AnyNumber",
+    "NumberConstraint",
+    "NumberIn",
+    "NumberText",
+    "generated_number",
+    "plain_number",
+]

@@ -15,8 +15,9 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TypeAlias
 
+from commitgate.automaton.partition import Partition
 from commitgate.automaton.strings import LAST_CODE_POINT, CharacterState, Ranges
-from commitgate.automaton.terms import Arena, Partition, Term
+from commitgate.automaton.terms import Arena, Term
 
 QUOTE = 0x22
 BACKSLASH = 0x5C

@@ -22,37 +22,10 @@ from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TypeVar
 
+from commitgate.automaton.partition import Partition
 from commitgate.errors import LimitExceededError
 
 TermT = TypeVar("TermT", bound="Term")
-
-ALL_BYTES = (1 << 256) - 1
-
-
-class Partition:
-    """Split the 256 bytes into classes whose members have the same derivative. Class 0 holds the dead bytes.
-
-    Attributes:
-        class_of: 256 entries, byte to class.
-        count: number of classes, the dead one included.
-        representatives: one byte of each class; entry 0 has no meaning.
-    """
-
-    __slots__ = ("class_of", "count", "representatives")
-
-    def __init__(self, class_of: bytes) -> None:
-        self.class_of = class_of
-        self.count = max(class_of) + 1
-        first: dict[int, int] = {}
-        for byte, number in enumerate(class_of):
-            first.setdefault(number, byte)
-        self.representatives = tuple(first.get(number, 0) for number in range(self.count))
-
-    @staticmethod
-    def of(keys: Iterable[Hashable | None]) -> Partition:
-        """Return the partition of 256 keys, one a byte; None marks a dead byte, equal keys share a class."""
-        numbers: dict[Hashable, int] = {}
-        return Partition(bytes(0 if key is None else numbers.setdefault(key, len(numbers) + 1) for key in keys))
 
 
 class Arena:
@@ -110,9 +83,10 @@ class Arena:
 
     def literal_set(self, texts: tuple[bytes, ...], place: str = "") -> Term:
         """Return the term of any one of ``texts``; they must be sorted and distinct."""
-        return self._literal_range(texts, 0, len(texts), 0, place)
+        return self.literal_range(texts, 0, len(texts), 0, place)
 
-    def _literal_range(self, texts: tuple[bytes, ...], low: int, high: int, offset: int, place: str) -> Term:
+    def literal_range(self, texts: tuple[bytes, ...], low: int, high: int, offset: int, place: str) -> Term:
+        """Return the term of any one of ``texts[low:high]``, each without its first ``offset`` bytes."""
         if low == high:
             return self.empty
         if high - low == 1:
@@ -364,7 +338,7 @@ class LiteralSet(Term):
     def _derive(self, byte: int) -> Term:
         start = bisect_left(self.texts, byte, self._first(), self.high, key=lambda text: text[self.offset])
         end = self._end_of(byte, start)
-        return self.arena._literal_range(self.texts, start, end, self.offset + 1, self._place)  # pyright: ignore[reportPrivateUsage]
+        return self.arena.literal_range(self.texts, start, end, self.offset + 1, self._place)
 
 
 class Run(Term):
@@ -462,100 +436,11 @@ class Choice(Term):
         return self.arena.choice(option.step(byte) for option in self.options)
 
 
-class Deferred(Term):
-    """Stand for a term that is built only when a text reaches it; so recursion costs nothing ahead of time."""
-
-    __slots__ = ("_expansion",)
-
-    def __init__(self, arena: Arena, *, nullable: bool) -> None:
-        super().__init__(arena, nullable=nullable)
-        self._expansion: Term | None = None
-
-    @property
-    def expansion(self) -> Term:
-        """Return the term that this one stands for."""
-        found = self._expansion
-        if found is None:
-            found = self._expansion = self._expand()
-        return found
-
-    @abstractmethod
-    def _expand(self) -> Term:
-        """Build the term; its ``nullable`` must be the one given to ``__init__``."""
-
-    def describe(self) -> str:
-        return self.expansion.describe()
-
-    def _partition(self) -> Partition:
-        return self.expansion.partition
-
-    def _derive(self, byte: int) -> Term:
-        return self.expansion.step(byte)
-
-
-class Capture(Term):
-    """Denote a text of ``head`` followed by what depends on that text, as an object's next keys on those seen.
-
-    ``head`` must be a language in which no text is the beginning of another (a string with its closing quote).
-
-    Attributes:
-        head: what remains of the captured language.
-        captured: bytes of it read so far.
-        follow: gives the term that follows the whole captured text; the empty term where that text is forbidden.
-    """
-
-    __slots__ = ("captured", "follow", "head")
-
-    def __init__(self, arena: Arena, head: Term, captured: bytes, follow: Follow) -> None:
-        super().__init__(arena, nullable=False)
-        self.head = head
-        self.captured = captured
-        self.follow = follow
-
-    @staticmethod
-    def make(arena: Arena, head: Term, captured: bytes, follow: Follow) -> Term:
-        """Return the capture, or what follows it where ``head`` is finished."""
-        if head is arena.empty:
-            return head
-        if head is arena.epsilon:
-            return follow.after(arena, captured)
-        key = (Capture, id(head), captured, follow)
-        return arena.intern(key, lambda: Capture(arena, head, captured, follow))
-
-    def describe(self) -> str:
-        return self.head.describe()
-
-    @property
-    def place(self) -> str | None:
-        return self.head.place
-
-    def _partition(self) -> Partition:
-        # Every byte that continues the head has its own derivative, because the captured text differs.
-        inside = self.head.partition.class_of
-        return Partition.of(byte if number else None for byte, number in enumerate(inside))
-
-    def _derive(self, byte: int) -> Term:
-        return Capture.make(self.arena, self.head.step(byte), self.captured + bytes((byte,)), self.follow)
-
-
-class Follow(ABC):
-    """Say what follows a captured text. Hashable, and equal where it says the same."""
-
-    @abstractmethod
-    def after(self, arena: Arena, captured: bytes) -> Term:
-        """Return the term that follows; the empty term where the captured text is forbidden."""
-
-
 __all__ = [
-    "ALL_BYTES",
     "Arena",
-    "Capture",
     "Choice",
-    "Deferred",
-    "Follow",
     "Literal",
     "LiteralSet",
-    "Partition",
     "Run",
     "Sequence",
     "Term",

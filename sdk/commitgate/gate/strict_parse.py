@@ -13,14 +13,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TypeAlias, cast
 
+from commitgate.automaton.numbers import MAX_DIGITS, MAX_EXPONENT
 from commitgate.gate.layers import Failure, Layer
 from commitgate.json_value import JsonValue
-
-NUMBER_DIGITS = 1_000
-"""Most significant digits of a number, as in the automaton's accept dialect."""
-
-NUMBER_EXPONENT = 400
-"""Largest magnitude of a number's written exponent, as in the automaton's accept dialect."""
 
 PARSER_NESTING = 200
 """Deepest nesting that the parser itself can take."""
@@ -33,8 +28,8 @@ _CODES = (
     ("unexpected end of hex escape", "lone_surrogate", "half of a surrogate pair is no character"),
     ("invalid unicode code point", "not_utf8", "the text is not UTF-8"),
     ("recursion limit exceeded", "nesting", f"nesting deeper than {PARSER_NESTING} levels"),
-    ("number out of range", "number_size", f"a number has more than {NUMBER_DIGITS} digits"),
-    ("Internal error", "number_size", f"a number's exponent is beyond {NUMBER_EXPONENT}"),
+    ("number out of range", "number_size", f"a number has more than {MAX_DIGITS} digits"),
+    ("Internal error", "number_size", f"a number's exponent is beyond {MAX_EXPONENT}"),
 )
 
 BREAKS_JSON = frozenset({"not_json", "lone_surrogate", "not_utf8"})
@@ -101,7 +96,7 @@ def _check(value: JsonValue, nesting: int) -> Failure | None:
     depth = 0
     while level:
         if any(_is_huge(item) for item in level):
-            words = f"a number has more than {NUMBER_DIGITS} digits or an exponent beyond {NUMBER_EXPONENT}"
+            words = f"a number has more than {MAX_DIGITS} digits or an exponent beyond {MAX_EXPONENT}"
             return _failure("number_size", words, None)
         containers: list[_Container] = [item for item in level if isinstance(item, list | dict)]
         depth += bool(containers)
@@ -117,11 +112,11 @@ def _is_huge(item: JsonValue) -> bool:
     if isinstance(item, Decimal):
         _, digits, exponent = item.as_tuple()
         # The written exponent is not kept apart from the digits after the point, so both together are bounded.
-        return len(digits) > NUMBER_DIGITS or abs(int(exponent)) > NUMBER_EXPONENT + NUMBER_DIGITS
+        return len(digits) > MAX_DIGITS or abs(int(exponent)) > MAX_EXPONENT + MAX_DIGITS
     return False
 
 
-_TOO_LARGE = 10**NUMBER_DIGITS
+_TOO_LARGE = 10**MAX_DIGITS
 _DIGITS_BITS = _TOO_LARGE.bit_length() - 1
 
-__all__ = ["BREAKS_JSON", "NUMBER_DIGITS", "NUMBER_EXPONENT", "PARSER_NESTING", "Parsed", "strict_parse"]
+__all__ = ["BREAKS_JSON", "PARSER_NESTING", "Parsed", "strict_parse"]
