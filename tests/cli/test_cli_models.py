@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from cli.conftest import Shell
+from cli.command_shell import Shell
 
 pytestmark = pytest.mark.model
 

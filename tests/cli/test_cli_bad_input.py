@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from cli.conftest import SCHEMA, WHOLE, Done, Shell
+from cli.command_shell import SCHEMA, WHOLE, Done, Shell
 
 STOP = {"finish": "stop"}
 NEVER = [{"raise": "never"}]

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from cli.conftest import WHOLE, Shell
+from cli.command_shell import WHOLE, Shell
 
 STOP = {"finish": "stop"}
 Script = Sequence[Mapping[str, object]]

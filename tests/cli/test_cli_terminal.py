@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 
 import pytest
-from cli.conftest import WHOLE, Shell
+from cli.command_shell import WHOLE, Shell
 
 STOP = {"finish": "stop"}
 HOSTILE = '{"priority": "low", "summary": "\\u001b[2J[bold]own[/bold]\u202e"}'

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from cli.conftest import WHOLE, Shell
+from cli.command_shell import WHOLE, Shell
 
 
 def layers(shell: Shell, text: str | bytes) -> dict[str, dict[str, Any]]:
