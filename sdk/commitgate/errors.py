@@ -240,7 +240,7 @@ class EffectFailedError(EndingError):
 
 
 class InDoubtError(EndingError):
-    """Raised by ``unwrap()`` of ``InDoubt``. Look downstream, then settle the ledger row."""
+    """Raised by ``unwrap()`` of ``InDoubt``. Look downstream before doing it again."""
 
 
 class UnavailableError(EndingError):

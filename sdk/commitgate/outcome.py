@@ -356,15 +356,19 @@ class EffectFailed(Ending):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InDoubt(Ending):
-    """Say that it cannot be known whether the effect happened. Look downstream, then settle the ledger row.
+    """Say that it cannot be known whether the effect happened. Look downstream before doing it again.
+
+    The operation key stays taken, so no later call runs the effect a second time.
 
     Attributes:
         reason: what went wrong, without payload.
+        cause: the exception that the effect or the ledger raised, where this process saw it.
     """
 
     name: ClassVar[str] = "in_doubt"
     error: ClassVar[type[EndingError]] = InDoubtError
     reason: str
+    cause: Exception | None = field(default=None, repr=False)
 
     def summary(self) -> str:
         """Return one payload-free sentence: what ended the call and what to do."""

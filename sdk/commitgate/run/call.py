@@ -187,7 +187,7 @@ class Call(Generic[T, R]):
             case Rejected(reason):
                 return self._facts.fill(EffectFailed(reason=reason, receipt=Receipt()))
             case _:
-                return self._facts.fill(InDoubt(reason=verdict.reason, receipt=Receipt()))
+                return self._facts.fill(InDoubt(reason=verdict.reason, cause=verdict.error, receipt=Receipt()))
 
     def _replayed(self, contract: Contract[T], replay: Replay[R]) -> Outcome[T, R]:
         stored = replay.record
