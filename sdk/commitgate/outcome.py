@@ -368,7 +368,7 @@ class InDoubt(Ending):
     name: ClassVar[str] = "in_doubt"
     error: ClassVar[type[EndingError]] = InDoubtError
     reason: str
-    cause: Exception | None = field(default=None, repr=False)
+    cause: BaseException | None = field(default=None, repr=False)
 
     def summary(self) -> str:
         """Return one payload-free sentence: what ended the call and what to do."""
