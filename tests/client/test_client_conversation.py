@@ -7,6 +7,8 @@ from pydantic import BaseModel, Field
 from scripts import GOOD, Pay, client_with
 
 from commitgate.backends.base import Message
+from commitgate.json_value import JsonObject
+from commitgate.run.outline import CHOICES, DEPTH, LINES, outline
 from commitgate.testing import ScriptedBackend
 
 pytestmark = pytest.mark.anyio
@@ -57,39 +59,74 @@ async def test_schema_without_words_still_gives_a_prompt() -> None:
 
 
 @pytest.mark.parametrize("system", [None, "be brief"])
-async def test_appended_schema_is_shown_without_noise_beside_the_callers_words(system: str | None) -> None:
-    messages = await sent(prompt="hello", system=system)
-    whole = "\n".join(content for _, content in messages)
-    assert [role for role, _ in messages] == (["user"] if system is None else ["system", "user"])
-    assert all(given in whole for given in ("hello", system or ""))
-    assert '"urgency"' in whole
-    assert "in a few words" in whole
-    for noise in ("title", "$schema", "default"):
-        assert f'"{noise}"' not in whole
+async def test_appended_fields_stand_in_the_system_message_beside_the_callers_words(system: str | None) -> None:
+    (first, shown), second = await sent(prompt="hello", system=system)
+    assert (first, second) == ("system", ("user", "hello"))
+    assert shown.startswith(system or "You answer")
+    assert "- subject: what it is about, in a few words" in shown
+    assert "- urgency: one of low, high" in shown
 
 
-async def test_properties_that_are_called_like_noise_are_kept() -> None:
-    schema = {
-        "type": "object",
-        "title": "Canary",
-        "properties": {"title": {"type": "string", "title": "Canary"}, "default": {"type": "integer"}},
-        "required": ["title"],
-        "additionalProperties": False,
-    }
-    whole = "\n".join(content for _, content in await sent(schema, prompt="hello"))
-    assert '"title": {' in whole
-    assert '"default": {' in whole
-    assert "Canary" not in whole
-
-
-async def test_schema_is_put_where_the_model_looks_last() -> None:
+async def test_rest_of_the_conversation_is_left_alone() -> None:
     given = [Message("user", "first"), Message("assistant", "second"), Message("user", "third")]
     messages = await sent(messages=given)
-    assert [role for role, _ in messages] == ["user", "assistant", "user"]
-    assert "urgency" in messages[-1][1]
-    assert messages[:2] == [("user", "first"), ("assistant", "second")]
+    assert messages[0][0] == "system"
+    assert messages[1:] == [(message.role, message.content) for message in given]
+
+
+async def test_boolean_schema_is_not_shown() -> None:
+    assert await sent(True, prompt="hello") == [("user", "hello")]
+
+
+NODE = {"type": "object", "properties": {"name": {"type": "string"}, "next": {"$ref": "#/$defs/node"}}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "lines"),
+    [
+        ({"properties": {"a": {"type": "integer"}}}, ["- a: a whole number"]),
+        ({"properties": {"a": {"const": 3}}}, ["- a: one of 3"]),
+        ({"properties": {"a": {}}}, ["- a: any value"]),
+        (
+            {"properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}]}}},
+            ["- a: a text or null"],
+        ),
+        (
+            {"properties": {"a": {"$ref": "#/$defs/b", "description": "own"}}, "$defs": {"b": {"enum": ["x", "y"]}}},
+            ["- a: own, one of x, y"],
+        ),
+        (
+            {"properties": {"a": {"type": "array", "items": {"properties": {"b": {"type": "boolean"}}}}}},
+            ["- a: a list", "  - b: true or false"],
+        ),
+        ({"items": {"properties": {"a": {"type": "number"}}}}, ["- a: a number"]),
+        (
+            {"$ref": "#/$defs/node", "$defs": {"node": NODE}},
+            ["- name: a text", "- next: an object", "  - name: a text", "  - next: an object"],
+        ),
+    ],
+)
+def test_outline_says_what_each_field_is(schema: JsonObject, lines: list[str]) -> None:
+    assert outline(schema).splitlines()[1 : len(lines) + 1] == lines
+
+
+def test_outline_of_a_schema_without_end_ends() -> None:
+    shown = outline({"$ref": "#/$defs/node", "$defs": {"node": NODE}}).splitlines()
+    assert len(shown) == 1 + 2 * DEPTH
+    assert outline({"$ref": "#"}).startswith("You answer with JSON")
+    wide: JsonObject = {"properties": {f"f{number}": {"enum": [*range(1_000)]} for number in range(1_000)}}
+    shown = outline(wide).splitlines()
+    assert len(shown) == 1 + LINES
+    assert shown[1].count(",") == CHOICES
+
+
+def test_schema_that_is_no_object_is_shown_as_json_without_noise() -> None:
+    shown = outline({"type": "array", "title": "Canary", "items": {"type": "integer", "default": 3}})
+    assert shown.splitlines()[1] == '{"type": "array", "items": {"type": "integer"}}'
+    named = {"anyOf": [{"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]}]}
+    assert '"title": {' in outline(named)
 
 
 async def test_asking_does_not_change_with_the_backend_or_the_run() -> None:
     assert await sent(prompt="hello") == await sent(prompt="hello")
-    assert (await sent(Pay))[0][0] == "user"
+    assert [role for role, _ in await sent(Pay)] == ["system", "user"]

@@ -75,7 +75,7 @@ class Schemas:
         for keyword in _REFERENCES:
             reference = schema.get(keyword)
             if isinstance(reference, str):
-                yield self._resolve(reference)
+                yield self.resolve(reference)
         for keyword in _IN_PLACE_LISTS:
             members = schema.get(keyword)
             if isinstance(members, list):
@@ -87,7 +87,7 @@ class Schemas:
             if isinstance(members, dict):
                 yield from members.values()
 
-    def _resolve(self, reference: str) -> JsonValue:
+    def resolve(self, reference: str) -> JsonValue:
         """Return the schema named, or None: then nothing is known about the place, which is always allowed."""
         named = self._named.get(reference) or self._named.get(reference.removesuffix("#"))
         if named is not None:

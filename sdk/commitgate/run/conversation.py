@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -10,6 +9,7 @@ from typing import Literal, TypeAlias
 from commitgate.backends.base import Message
 from commitgate.errors import MisuseError
 from commitgate.json_value import JsonObject, JsonValue
+from commitgate.run.outline import outline
 
 PromptSchema: TypeAlias = Literal["append", "none"]
 Schema: TypeAlias = "JsonObject | bool"
@@ -17,9 +17,6 @@ Schema: TypeAlias = "JsonObject | bool"
 PROMPT_LINES = 200
 """Most lines of a prompt that is made from a schema's own descriptions."""
 
-_NOISE = frozenset({"$schema", "$id", "id", "$comment", "title", "examples", "default", "deprecated"})
-
-_INSTRUCTION = "Answer with one JSON value that fits this JSON schema:"
 _BARE_PROMPT = "Write one JSON value."
 
 
@@ -60,11 +57,7 @@ class Conversation:
             messages = (*messages, Message("user", described(schema)))
         if prompt_schema == "none" or isinstance(schema, bool):
             return messages
-        shown = f"{_INSTRUCTION}\n{_plain(schema)}"
-        place = max(at for at, message in enumerate(messages) if message.role != "assistant")
-        message = messages[place]
-        extended = Message(message.role, f"{message.content}\n\n{shown}")
-        return (*messages[:place], extended, *messages[place + 1 :])
+        return _with_system(messages, outline(schema))
 
 
 def described(schema: Schema) -> str:
@@ -91,21 +84,12 @@ def _descriptions(schema: JsonValue) -> Iterator[str]:
         waiting.append((name, items))
 
 
-def _plain(schema: JsonObject) -> str:
-    """Return the schema as compact JSON without words that tell a model nothing."""
-    return json.dumps(_without_noise(schema), ensure_ascii=False, default=str)
-
-
-def _without_noise(node: JsonValue, *, holds_names: bool = False) -> JsonValue:
-    if isinstance(node, list):
-        return [_without_noise(item) for item in node]
-    if not isinstance(node, dict):
-        return node
-    return {
-        key: _without_noise(value, holds_names=not holds_names and key in ("properties", "$defs", "definitions"))
-        for key, value in node.items()
-        if holds_names or key not in _NOISE
-    }
+def _with_system(messages: tuple[Message, ...], text: str) -> tuple[Message, ...]:
+    """Add ``text`` to the system message, or as one where there is none."""
+    first, *rest = messages
+    if first.role != "system":
+        return (Message("system", text), *messages)
+    return (Message("system", f"{first.content}\n\n{text}"), *rest)
 
 
 __all__ = ["Conversation", "PromptSchema", "described"]

@@ -1,0 +1,121 @@
+"""Tell a model in few words what a schema asks for.
+
+Small models copy what they are shown. Measured with the bundled model of 135M parameters on three mails and five
+fields, greedy (November 2026): shown the JSON Schema in the user's message, it copied descriptions into the values;
+shown it in the system message, it mixed fields up; shown a plain list of the fields in the system message, it got every
+number and name right, and fitting subjects once told where to take them from. So objects are shown as such a list, and
+only other schemas as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from commitgate.gate.places import Schemas
+from commitgate.json_value import JsonObject, JsonValue
+
+LINES = 200
+"""Most lines of an outline: a model that needs more does not read them."""
+
+DEPTH = 4
+"""Deepest level of fields that is shown: recursive schemas have no last one."""
+
+CHOICES = 20
+"""Most values of an enum that are shown."""
+
+_FIELDS = "You answer with JSON. Take what you can from the user's message. The fields are:"
+_ITEMS = "You answer with a JSON list. Take what you can from the user's message. The fields of each item are:"
+_SCHEMA = "You answer with JSON. Take what you can from the user's message. The JSON schema is:"
+
+_NOISE = frozenset({"$schema", "$id", "id", "$comment", "title", "examples", "default", "deprecated"})
+_NAMES = ("properties", "$defs", "definitions", "patternProperties")
+_TYPES = {
+    "array": "a list",
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "null": "null",
+    "number": "a number",
+    "object": "an object",
+    "string": "a text",
+}
+
+
+def outline(schema: JsonObject) -> str:
+    """Return the instruction that shows ``schema`` to a model."""
+    schemas = Schemas(schema)
+    node = _resolved(schemas, schema)
+    heading = _FIELDS
+    if "properties" not in node and isinstance(node.get("items"), dict):
+        node, heading = _resolved(schemas, node["items"]), _ITEMS
+    lines = list(_fields(schemas, node, 0))
+    if not lines:
+        return f"{_SCHEMA}\n{json.dumps(_without_noise(schema), ensure_ascii=False, default=str)}"
+    return "\n".join([heading, *lines[:LINES]])
+
+
+def _fields(schemas: Schemas, node: JsonObject, depth: int) -> Iterator[str]:
+    properties = node.get("properties")
+    if not isinstance(properties, dict) or depth == DEPTH:
+        return
+    for name, member in properties.items():
+        field = _resolved(schemas, member)
+        yield "  " * depth + f"- {name}: {_phrase(schemas, field)}"
+        items = _resolved(schemas, field.get("items"))
+        yield from _fields(schemas, field if "properties" in field else items, depth + 1)
+
+
+def _resolved(schemas: Schemas, node: JsonValue) -> JsonObject:
+    """Follow references; words beside a reference are kept, as pydantic writes descriptions there."""
+    found: JsonObject = {}
+    for _ in range(DEPTH):
+        if not isinstance(node, dict):
+            break
+        found = {**node, **found}
+        reference = node.get("$ref")
+        if not isinstance(reference, str):
+            break
+        node = schemas.resolve(reference)
+    return found
+
+
+def _phrase(schemas: Schemas, field: JsonObject) -> str:
+    description = field.get("description")
+    choices = _choices(field)
+    words = [description.strip()] if isinstance(description, str) and description.strip() else []
+    if choices:
+        words.append("one of " + ", ".join(choices))
+    return ", ".join(words) or " or ".join(_types(schemas, field)) or "any value"
+
+
+def _choices(field: JsonObject) -> list[str]:
+    values = field.get("enum", [field["const"]] if "const" in field else [])
+    if not isinstance(values, list):
+        return []
+    shown = [value if isinstance(value, str) else json.dumps(value, default=str) for value in values[:CHOICES]]
+    return [*shown, "…"] if len(values) > CHOICES else shown
+
+
+def _types(schemas: Schemas, field: JsonObject) -> list[str]:
+    named = field.get("type")
+    names = [name for name in (named if isinstance(named, list) else [named]) if isinstance(name, str)]
+    words = [_TYPES[name] for name in names if name in _TYPES]
+    options = field.get("anyOf", field.get("oneOf", []))
+    for option in options if isinstance(options, list) else []:
+        words += _types(schemas, _resolved(schemas, option))
+    return list(dict.fromkeys(words))
+
+
+def _without_noise(node: JsonValue, *, holds_names: bool = False) -> JsonValue:
+    if isinstance(node, list):
+        return [_without_noise(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        key: _without_noise(value, holds_names=not holds_names and key in _NAMES)
+        for key, value in node.items()
+        if holds_names or key not in _NOISE
+    }
+
+
+__all__ = ["CHOICES", "DEPTH", "LINES", "outline"]
