@@ -105,7 +105,7 @@ class Committed(Generic[T_co, R_co]):
         value: the value, of the type asked for.
         result: what the effect returned; None where there was none.
         is_replayed: the value was read from the ledger and the model was not asked.
-        text: the answer's text.
+        text: the answer's text; for a replay the value's JSON as it was stored.
     """
 
     name: ClassVar[str] = "committed"
