@@ -130,6 +130,36 @@ def test_json_outside_the_contract_is_told_from_text_that_is_no_json(size: int |
     assert (prose.kind, prose.position) == ("not_json", 0)
 
 
+@pytest.mark.parametrize(
+    ("answer", "kind", "position"),
+    [
+        (b'{"a":1e401}', "limit", 9),
+        (b'{"a":-0.5E+1000}', "limit", 13),
+        (b"[" + b"9" * 1_001 + b"]", "limit", 1_001),
+        (b"0." + b"0" * 1_000, "limit", 1_001),
+        (b"[" * 65 + b"]" * 65, "limit", 64),
+        (b'[1,{"a":' * 33 + b"0" + b"}]" * 33, "limit", 8 * 32),
+        (b'{"a":1,"a":2}', "constraint", 9),
+        (b'[{"b":1,"\\u0062":2}]', "constraint", 15),
+        (b'{"a":01}', "not_json", 6),
+        (b'"\\1"', "not_json", 2),
+        (b"true1", "not_json", 4),
+        (b"[1[", "not_json", 2),
+        (b'"\\ud800"', "not_json", 7),
+        (b'[1"', "not_json", 2),
+        (b"-1.e5", "not_json", 3),
+    ],
+)
+@pytest.mark.parametrize("size", [None, 1])
+def test_json_beyond_our_bounds_is_told_from_text_that_is_no_json(
+    answer: bytes, kind: str, position: int, size: int | None
+) -> None:
+    verdict, shown = play(chunked([text(answer)], size), gate_of(True))
+    assert isinstance(verdict, Violated)
+    assert (verdict.kind, verdict.position) == (kind, position)
+    assert shown == answer[:position]
+
+
 def test_prose_with_a_refusing_finish_is_the_refusals_text() -> None:
     verdict, shown = play([text(PROSE), REFUSAL])
     assert isinstance(verdict, Refused)

@@ -4,6 +4,7 @@ from decimal import Decimal
 
 import pytest
 
+from commitgate.automaton import compile
 from commitgate.automaton.numbers import MAX_DIGITS, MAX_EXPONENT
 from commitgate.gate.layers import Failure, Layer
 from commitgate.gate.strict_parse import Parsed, strict_parse
@@ -62,6 +63,11 @@ def test_value_is_exact(text: bytes, wanted: object) -> None:
         (b'[{"a":{"b":1,"b":1}}]', "duplicate_key", 17),
         (b"[" * 100_000, "nesting", 201),
         (b"1" * 4_400, "number_size", 4_301),
+        (b'{"a":1e401}', "number_size", 5),
+        (b'["1e999",0.' + b"0" * MAX_DIGITS + b"1]", "number_size", 9),
+        (b'{"type":\n', "not_json", 9),
+        (b"[\n\n", "not_json", 3),
+        (b"[1,\n", "not_json", 4),
     ],
 )
 def test_refusal_names_its_reason_and_place(text: bytes, code: str, position: int) -> None:
@@ -92,10 +98,21 @@ def test_nesting_has_its_limit(opening: bytes, closing: bytes, depth: int, is_pa
         (b"9" * MAX_DIGITS, True),
         (b"9" * (MAX_DIGITS + 1), False),
         (b"-" + b"9" * (MAX_DIGITS + 1), False),
-        (b"0." + b"9" * MAX_DIGITS, True),
-        (b"0." + b"9" * (MAX_DIGITS + 1), False),
+        (b"0." + b"9" * (MAX_DIGITS - 1), True),
+        (b"0." + b"9" * MAX_DIGITS, False),
         (b"1e%d" % MAX_EXPONENT, True),
         (b"1e-%d" % MAX_EXPONENT, True),
+        (b"1e0%d" % MAX_EXPONENT, True),
+        (b"1e%d" % (MAX_EXPONENT + 1), False),
+        (b"1e-%d" % (MAX_EXPONENT + 1), False),
+        (b"0e%d" % (MAX_EXPONENT + 1), False),
+        (b"1." + b"1" * 200 + b"e%d" % (MAX_EXPONENT + 100), False),
+        (b"1." + b"0" * 200 + b"e-%d" % MAX_EXPONENT, True),
+        (b"0." + b"0" * (MAX_DIGITS - 2) + b"1", True),
+        (b"0." + b"0" * (MAX_DIGITS - 1) + b"1", False),
+        (b"9" * (MAX_DIGITS - 3) + b"e100", True),
+        (b"9" * (MAX_DIGITS - 2) + b"e100", False),
+        (b"9" * (MAX_DIGITS // 2) + b"." + b"9" * (MAX_DIGITS // 2 + 1), False),
         (b"1e9999", False),
         (b"1e-9999", False),
         (b"1e99999999999999999999999999", False),
@@ -105,5 +122,11 @@ def test_nesting_has_its_limit(opening: bytes, closing: bytes, depth: int, is_pa
 def test_size_of_numbers_has_its_limit(text: bytes, is_parsed: bool, frame: bytes) -> None:
     result = parse(frame % text)
     assert isinstance(result, Parsed) is is_parsed
+    assert compile(True).accepts(frame % text) is is_parsed, "the automaton has the same bound"
     if isinstance(result, Failure):
         assert result.code == "number_size"
+
+
+@pytest.mark.parametrize("text", [b'"1e999"', b'"\\"1e999"', b'{"' + b"1" * 2_000 + b'":"\\\\"}'])
+def test_digits_in_strings_are_no_numbers(text: bytes) -> None:
+    assert isinstance(parse(text), Parsed)

@@ -12,6 +12,7 @@ from typing import Literal, Protocol, assert_never
 
 from commitgate.backends.base import DeadEndReached, Event, Fault, Finish, FinishReason, RefusalDelta, TextDelta, Usage
 from commitgate.errors import MisuseError
+from commitgate.gate.number_size import NUMBER_SIZE, continues_number
 from commitgate.gate.states import TRANSITIONS, Ruling, Signal, State
 from commitgate.gate.verdict import Evidence, Verdict, rule
 from commitgate.gate.white_space import WHITE_SPACE_RUN_BYTES, WhiteSpaceMeter
@@ -158,7 +159,7 @@ class Gate:
         if run_end is not None:
             self._breach("whitespace", f"more than {WHITE_SPACE_RUN_BYTES} bytes of white space in a row")
         elif not is_live:
-            self._breach(self._kind_of(room[len(passed) :][:1]), self._acceptor.explain())
+            self._breach(*self._impossible(room[len(passed) :][:1]))
         elif len(room) < len(data):
             self._breach("limit", f"an answer may have at most {self._text_bytes} bytes")
         else:
@@ -172,10 +173,22 @@ class Gate:
         position = len(self.evidence.passed)
         self.evidence.violation = Violated(kind=kind, position=position, explanation=explanation, receipt=Receipt())
 
-    def _kind_of(self, impossible: bytes) -> Literal["not_json", "constraint"]:
-        anything = self._json_acceptor()
-        is_json = anything.feed(bytes(self.evidence.passed)) and anything.feed(impossible)
-        return "constraint" if is_json else "not_json"
+    def _impossible(self, byte: bytes) -> tuple[Literal["not_json", "constraint", "limit"], str]:
+        """Return what the first impossible byte breaks, and in words what is allowed there."""
+        passed = bytes(self.evidence.passed)
+        if self._is_json(passed + byte):
+            return "constraint", self._acceptor.explain()
+        if continues_number(passed, byte):
+            return "limit", NUMBER_SIZE
+        if byte in (b"[", b"{") and self._is_json(passed + b"t"):  # any other value could begin here
+            return "limit", "arrays and objects are nested deeper than the contract allows"
+        if byte == b'"' and self._is_json(passed + b"\x7f"):  # that byte stands in strings alone
+            return "constraint", "another key: two keys of one object are equal"
+        return "not_json", self._acceptor.explain()
+
+    def _is_json(self, text: bytes) -> bool:
+        """Return whether ``text`` can begin a JSON text within the bounds of every contract."""
+        return self._json_acceptor().feed(text)
 
     def _hide(self, data: bytes) -> Signal:
         room = HIDDEN_BYTES - len(self.evidence.hidden)

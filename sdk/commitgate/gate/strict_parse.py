@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import TypeAlias, cast
 
-from commitgate.automaton.numbers import MAX_DIGITS, MAX_EXPONENT
 from commitgate.gate.layers import Failure, Layer
+from commitgate.gate.number_size import NUMBER_SIZE, oversized_number
 from commitgate.json_value import JsonValue
 
 PARSER_NESTING = 200
@@ -28,8 +27,8 @@ _CODES = (
     ("unexpected end of hex escape", "lone_surrogate", "half of a surrogate pair is no character"),
     ("invalid unicode code point", "not_utf8", "the text is not UTF-8"),
     ("recursion limit exceeded", "nesting", f"nesting deeper than {PARSER_NESTING} levels"),
-    ("number out of range", "number_size", f"a number has more than {MAX_DIGITS} digits"),
-    ("Internal error", "number_size", f"a number's exponent is beyond {MAX_EXPONENT}"),
+    ("number out of range", "number_size", NUMBER_SIZE),
+    ("Internal error", "number_size", NUMBER_SIZE),
 )
 
 BREAKS_JSON = frozenset({"not_json", "lone_surrogate", "not_utf8"})
@@ -66,7 +65,10 @@ def strict_parse(text: bytes, *, nesting: int) -> Parsed | Failure:
         )
     except ValueError as error:
         return _fault(text, str(error))
-    return _check(value, nesting) or Parsed(value)
+    oversized = oversized_number(text)
+    if oversized is not None:
+        return _failure("number_size", NUMBER_SIZE, oversized)
+    return _check_nesting(value, nesting) or Parsed(value)
 
 
 def _fault(text: bytes, message: str) -> Failure:
@@ -82,7 +84,7 @@ def _offset(text: bytes, line: int, column: int) -> int:
     start = 0
     for _ in range(line - 1):
         start = text.index(b"\n", start) + 1
-    return max(start + column - 1, 0)
+    return start + max(column - 1, 0)  # an end right after a line feed is reported as column 0
 
 
 def _failure(code: str, message: str, position: int | None) -> Failure:
@@ -90,14 +92,11 @@ def _failure(code: str, message: str, position: int | None) -> Failure:
     return Failure(layer=Layer.PARSE, code=code, pointer="", message=message, data=data)
 
 
-def _check(value: JsonValue, nesting: int) -> Failure | None:
-    """Check what the parser does not: nesting below its own limit, and the size of numbers."""
+def _check_nesting(value: JsonValue, nesting: int) -> Failure | None:
+    """Check the nesting below the parser's own limit."""
     level: list[JsonValue] = [value]
     depth = 0
     while level:
-        if any(_is_huge(item) for item in level):
-            words = f"a number has more than {MAX_DIGITS} digits or an exponent beyond {MAX_EXPONENT}"
-            return _failure("number_size", words, None)
         containers: list[_Container] = [item for item in level if isinstance(item, list | dict)]
         depth += bool(containers)
         if depth > nesting:
@@ -105,18 +104,5 @@ def _check(value: JsonValue, nesting: int) -> Failure | None:
         level = [child for item in containers for child in (item.values() if isinstance(item, dict) else item)]
     return None
 
-
-def _is_huge(item: JsonValue) -> bool:
-    if isinstance(item, int):
-        return item.bit_length() > _DIGITS_BITS and abs(item) >= _TOO_LARGE
-    if isinstance(item, Decimal):
-        _, digits, exponent = item.as_tuple()
-        # The written exponent is not kept apart from the digits after the point, so both together are bounded.
-        return len(digits) > MAX_DIGITS or abs(int(exponent)) > MAX_EXPONENT + MAX_DIGITS
-    return False
-
-
-_TOO_LARGE = 10**MAX_DIGITS
-_DIGITS_BITS = _TOO_LARGE.bit_length() - 1
 
 __all__ = ["BREAKS_JSON", "PARSER_NESTING", "Parsed", "strict_parse"]
