@@ -75,3 +75,15 @@ def test_schema_that_cannot_be_used_has_the_code_of_its_ending(shell: Shell, sch
     assert done.code == code
     assert done.out == ""
     assert len(done.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"),
+    [('{"const": 1e23}', "1e23"), ('{"const": 0.10000000000000000000001}', "0.10000000000000000000001")],
+)
+def test_numbers_of_a_schema_file_keep_every_digit(shell: Shell, schema: str, text: str) -> None:
+    shell.write("schema.json", schema)
+    assert passed(layers(shell, text)) == {"accept": True, "parse": True, "schema": True}
+    assert passed(layers(shell, text.replace("1", "2")))["schema"] is False
+    shell.write("schema.json", '{"const": 0.1}')
+    assert passed(layers(shell, "0.10000000000000000000001")) == {"accept": False, "parse": True, "schema": False}

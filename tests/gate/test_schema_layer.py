@@ -5,10 +5,15 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from commitgate.automaton import compile
 from commitgate.errors import SchemaError
 from commitgate.gate.layers import Failure
 from commitgate.gate.schema_layer import FAILURES_KEPT, SchemaLayer
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"
 
@@ -27,11 +32,33 @@ def judge(schema: object, value: object) -> tuple[Failure, ...]:
         ({"enum": [100]}, Decimal("1e2")),
         ({"type": "number"}, Decimal("1e400")),
         ({"minimum": 9007199254740993}, 9007199254740993),
+        ({"const": 1e23}, Decimal("1e23")),
+        ({"enum": [{"a": [1e23, 5e-324]}]}, {"a": [Decimal("1e23"), Decimal("5e-324")]}),
+        ({"minimum": 9.5e22, "maximum": 9.5e22}, Decimal("9.5e22")),
+        ({"const": Decimal("0.10000000000000000000001")}, Decimal("0.10000000000000000000001")),
         (True, None),
     ],
 )
 def test_valid_value_has_no_failures(schema: object, value: object) -> None:
     assert judge(schema, value) == ()
+
+
+@settings(deadline=None)
+@given(number=FINITE)
+@pytest.mark.parametrize("keyword", ["const", "enum", "minimum", "maximum", "multipleOf"])
+def test_float_of_a_schema_means_its_shortest_spelling(keyword: str, number: float) -> None:
+    if keyword == "multipleOf":
+        number = abs(number) or 1.0
+    schema = {keyword: [number] if keyword == "enum" else number}
+    assert judge(schema, Decimal(repr(number))) == ()
+
+
+@settings(max_examples=50, deadline=None)
+@given(number=FINITE)
+def test_automaton_and_layer_agree_on_a_float(number: float) -> None:
+    for schema in ({"const": number}, {"enum": [number, "x"]}):
+        assert compile(schema).accepts(repr(number).encode())
+        assert judge(schema, Decimal(repr(number))) == ()
 
 
 @pytest.mark.parametrize(

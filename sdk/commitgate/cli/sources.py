@@ -50,7 +50,8 @@ def read_text(source: str, what: str) -> str:
 def read_schema(source: str) -> JsonObject | bool:
     """Return the JSON of a schema file.
 
-    A key that stands twice is refused: whichever of the two were taken, the other's constraint would be lost.
+    A key that stands twice is refused: whichever of the two were taken, the other's constraint would be lost. Numbers
+    keep every digit: those that are no integers come as ``Decimal``.
 
     Raises:
         CommandError: it cannot be read, is not JSON (the message says the line and column), or is neither an object
@@ -58,7 +59,9 @@ def read_schema(source: str) -> JsonObject | bool:
     """
     data = read_bytes(source, "schema").removeprefix(_BYTE_ORDER_MARK)
     try:
-        schema = cast(JsonValue, jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True))
+        schema = cast(
+            JsonValue, jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True, float_mode="decimal")
+        )
     except ValueError as error:
         raise CommandError(f"the schema {shown(source)} is not JSON: {harmless(str(error))}") from error
     if isinstance(schema, (dict, bool)):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, cast
 
+from commitgate.automaton.json_schema.plain_json import exact
 from commitgate.errors import SchemaError
 from commitgate.gate.layers import Failure, Layer
 from commitgate.gate.places import Schemas
@@ -73,7 +74,7 @@ class SchemaLayer:
 
         try:
             self._validator = validator_for(
-                schema, validate_formats=False, pattern_options=RegexOptions(), offline=True
+                _exact(schema), validate_formats=False, pattern_options=RegexOptions(), offline=True
             )
         except ValidationError as error:
             raise _schema_error(error) from None
@@ -98,6 +99,19 @@ class SchemaLayer:
             message=_message(code, error),
             data={"pointer": child("", *error.instance_path), "schema_pointer": child("", *error.schema_path)},
         )
+
+
+def _exact(schema: JsonValue) -> JsonValue:
+    """Return the schema with each float as the decimal that it is written as; the validator compares values exactly."""
+    match schema:
+        case dict():
+            return {name: _exact(value) for name, value in schema.items()}
+        case list():
+            return [_exact(item) for item in schema]
+        case float():
+            return exact(schema)
+        case _:
+            return schema
 
 
 def _schema_error(error: ValidationError) -> SchemaError:
