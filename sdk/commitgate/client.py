@@ -5,20 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, cast
 
 import anyio
 from anyio.abc import TaskGroup
 from typing_extensions import TypeVar
 
-from commitgate.backends.base import Backend, Message, Sampling
+from commitgate.backends.base import Backend, Sampling
 from commitgate.backends.registry import BackendRegistry
 from commitgate.contract import Contract, Numbers
 from commitgate.errors import MisuseError
 from commitgate.gate.rules import Rule
 from commitgate.json_value import JsonObject, JsonValue
 from commitgate.outcome import Outcome
-from commitgate.run.conversation import PromptSchema
+from commitgate.run.conversation import MessageLike, PromptSchema
 from commitgate.run.order import Order
 from commitgate.run.structured_run import StructuredRun
 from commitgate.timeouts import Timeouts
@@ -40,6 +40,9 @@ class Client:
         backends: backends by name; ``local`` is always known. They stay the caller's to close.
         ledger: a ledger, which stays the caller's to close; the path of a SQLite file; None for the file that
             ``COMMITGATE_LEDGER`` names, or else one in the user's data folder. Opened with the first operation key.
+
+    Raises:
+        MisuseError: an argument is none of these.
     """
 
     def __init__(
@@ -48,7 +51,8 @@ class Client:
         backends: Mapping[str, Backend] | None = None,
         ledger: Ledger | str | os.PathLike[str] | None = None,
     ) -> None:
-        self._registry = BackendRegistry(backends or {})
+        self._registry = BackendRegistry({} if backends is None else backends)
+        _check_ledger(ledger)
         self._ledger_place = ledger
         self._ledger: Ledger | None = None
         self._task_group: TaskGroup | None = None
@@ -85,7 +89,7 @@ class Client:
         schema: type[T] | TypeAdapter[T] | Contract[T] | JsonObject | bool,
         *,
         prompt: str | None = None,
-        messages: Sequence[Message] | None = None,
+        messages: Sequence[MessageLike] | None = None,
         system: str | None = None,
         sampling: Sampling | None = None,
         rules: Sequence[Rule[T]] | None = None,
@@ -94,7 +98,7 @@ class Client:
         input_fingerprint: str | None = None,
         timeouts: Timeouts | None = None,
         prompt_schema: PromptSchema = "append",
-        numbers: Numbers = "float",
+        numbers: Numbers | None = None,
         forced: bool = True,
     ) -> Outcome[T, R]:
         """Make one call and wait for its end. The arguments are those of ``stream_structured``.
@@ -131,7 +135,7 @@ class Client:
         schema: type[T] | TypeAdapter[T] | Contract[T] | JsonObject | bool,
         *,
         prompt: str | None = None,
-        messages: Sequence[Message] | None = None,
+        messages: Sequence[MessageLike] | None = None,
         system: str | None = None,
         sampling: Sampling | None = None,
         rules: Sequence[Rule[T]] | None = None,
@@ -140,7 +144,7 @@ class Client:
         input_fingerprint: str | None = None,
         timeouts: Timeouts | None = None,
         prompt_schema: PromptSchema = "append",
-        numbers: Numbers = "float",
+        numbers: Numbers | None = None,
         forced: bool = True,
     ) -> StructuredRun[T, R]:
         """Prepare one call; it starts when the returned run is entered.
@@ -152,7 +156,7 @@ class Client:
                 ``Contract``. One that cannot be enforced ends the call as ``Unsupported`` or ``CompileFailed``.
             prompt: what to ask, as one user message. Without prompt and messages, the schema's own title and
                 descriptions are the prompt.
-            messages: what to ask, as a conversation.
+            messages: what to ask, as a conversation of ``Message`` or of dicts of ``role`` and ``content``.
             system: the system message.
             sampling: how tokens are drawn; None takes the likeliest.
             rules: business rules beside those of the contract; all must be content.
@@ -161,7 +165,8 @@ class Client:
             input_fingerprint: names the input under the key; None takes a digest of what is asked.
             timeouts: limits on the waits; None takes the defaults.
             prompt_schema: whether the schema is shown to the model.
-            numbers: whether non-integers of plain JSON come as ``float`` or ``Decimal``.
+            numbers: whether non-integers of plain JSON come as ``"float"`` or ``"decimal"``; None takes what a contract
+                says, else floats.
             forced: whether runs that only one text can follow may be fed without asking the model.
 
         Raises:
@@ -205,6 +210,14 @@ class Client:
         if self._ledger is not None and is_own:
             await self._ledger.aclose()
         self._ledger = None
+
+
+def _check_ledger(place: object) -> None:
+    # Whoever hands over a ledger has imported the package already; a path does not need it yet.
+    if place is not None and not isinstance(place, str | os.PathLike):
+        from commitgate.ledger.location import checked_ledger
+
+        checked_ledger(cast("Ledger", place))
 
 
 __all__ = ["Client", "StructuredRun"]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Generic, Literal, Never, TypeAlias, cast, overload
 
@@ -15,6 +13,7 @@ from typing_extensions import TypeVar
 from commitgate.automaton.automaton import analyse
 from commitgate.automaton.json_schema import Satisfiability
 from commitgate.automaton.json_schema.keywords import Holds, Kind, keyword
+from commitgate.automaton.json_schema.plain_json import canonical
 from commitgate.errors import MisuseError, SchemaError
 from commitgate.json_value import JsonValue
 from commitgate.limits import Limits
@@ -65,10 +64,12 @@ class Contract(Generic[T_co]):
     def __post_init__(self) -> None:
         if self.numbers not in ("float", "decimal"):
             raise MisuseError(f"numbers must be 'float' or 'decimal', found {self.numbers!r}")
-        schema = cast("Schema", _copy(self.schema))
-        analysis = analyse(schema, self.limits)
-        language = [LANGUAGE_VERSION, _without_annotations(schema), repr(self.limits)]
-        whole = [LANGUAGE_VERSION, schema, repr(self.limits), self.name, self.version]
+        analysis = analyse(self.schema, self.limits)
+        document = analysis.meaning.document
+        schema = document.root
+        constraints = schema if document.has_hidden_schemas else _without_annotations(schema)
+        language: JsonValue = [LANGUAGE_VERSION, constraints, repr(self.limits)]
+        whole: JsonValue = [LANGUAGE_VERSION, schema, repr(self.limits), self.name, self.version]
         for name, value in (
             ("schema", schema),
             ("analysis", analysis),
@@ -111,7 +112,7 @@ class Contract(Generic[T_co]):
         version: str | None = None,
         limits: Limits | None = None,
         rules: Sequence[Rule[T]] = (),
-        numbers: Numbers = "float",
+        numbers: Numbers | None = None,
     ) -> Contract[T]: ...
 
     @overload
@@ -123,7 +124,7 @@ class Contract(Generic[T_co]):
         version: str | None = None,
         limits: Limits | None = None,
         rules: Sequence[Rule[JsonValue]] = (),
-        numbers: Numbers = "float",
+        numbers: Numbers | None = None,
     ) -> Contract[JsonValue]: ...
 
     @staticmethod
@@ -134,7 +135,7 @@ class Contract(Generic[T_co]):
         version: str | None = None,
         limits: Limits | None = None,
         rules: Sequence[Rule[Never]] = (),
-        numbers: Numbers = "float",
+        numbers: Numbers | None = None,
     ) -> Contract[object]:
         """Return the contract of a JSON Schema, a type, a ``TypeAdapter`` or another contract.
 
@@ -145,7 +146,7 @@ class Contract(Generic[T_co]):
             version: the caller's own version of it.
             limits: None takes the defaults, or the given contract's.
             rules: further business rules.
-            numbers: how non-integers of plain JSON come out.
+            numbers: how non-integers of plain JSON come out; None takes floats, or what the given contract says.
 
         Raises:
             ContractError: as ``json_schema``.
@@ -154,7 +155,7 @@ class Contract(Generic[T_co]):
         own_rules = cast("tuple[Rule[object], ...]", tuple(rules))
         if isinstance(schema, Contract):
             given = cast("Contract[object]", schema)
-            if name is None and version is None and limits is None and not rules:
+            if name is None and version is None and limits is None and numbers is None and not rules:
                 return given
             return Contract[object](
                 name=name or given.name,
@@ -162,7 +163,7 @@ class Contract(Generic[T_co]):
                 schema=given.schema,
                 limits=limits or given.limits,
                 rules=(*given.rules, *own_rules),
-                numbers=given.numbers,
+                numbers=numbers or given.numbers,
                 type_adapter=given.type_adapter,
             )
         if isinstance(schema, dict | bool):
@@ -176,7 +177,7 @@ class Contract(Generic[T_co]):
             schema=plain,
             limits=limits or Limits(),
             rules=own_rules,
-            numbers=numbers,
+            numbers=numbers or "float",
             type_adapter=adapter,
         )
 
@@ -217,15 +218,6 @@ def _title(schema: Schema) -> str | None:
     return title if isinstance(title, str) and title else None
 
 
-def _copy(value: object) -> object:
-    """Return an own copy, so that a caller who changes the schema later cannot change the contract."""
-    if isinstance(value, dict):
-        return {key: _copy(item) for key, item in cast("dict[object, object]", value).items()}
-    if isinstance(value, list):
-        return [_copy(item) for item in cast("list[object]", value)]
-    return value
-
-
 def _without_annotations(schema: JsonValue) -> JsonValue:
     """Return the schema without keywords that never constrain."""
     if not isinstance(schema, dict):
@@ -245,16 +237,9 @@ def _without_annotations(schema: JsonValue) -> JsonValue:
     return kept
 
 
-def digest(value: object) -> str:
-    """Return the SHA-256, in lower-case hexadecimal, of a JSON value's compact text; the order of keys counts."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_spell)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _spell(value: object) -> str:
-    if isinstance(value, Decimal):
-        return str(value)
-    raise SchemaError(f"the schema holds a {type(value).__name__}, which is not JSON")
+def digest(value: JsonValue) -> str:
+    """Return the SHA-256, in lower-case hexadecimal, of a JSON value's canonical text; the order of keys counts."""
+    return hashlib.sha256(canonical(value).encode()).hexdigest()
 
 
 __all__ = ["Contract", "Numbers", "Schema", "digest"]

@@ -23,6 +23,7 @@ class Limits:
         states: automaton states made while compiling and walking.
         nesting: deepest nesting of a value, arrays and objects counted, in both dialects.
         text_bytes: size of an accepted text.
+        key_bytes: size of an accepted undeclared key as it is spelled; a declared key may have its own length.
         string_characters: longest generated string without ``maxLength``, in code points.
         array_items: longest generated array without ``maxItems``.
         free_properties: most undeclared keys of one generated object.
@@ -37,9 +38,10 @@ class Limits:
     enum_values: int = 100_000
     branches: int = 1_000
     nodes: int = 20_000
-    states: int = 2_000_000
+    states: int = 500_000
     nesting: int = 64
     text_bytes: int = 16_777_216
+    key_bytes: int = 16_384
     string_characters: int = 10_000
     array_items: int = 1_000
     free_properties: int = 64

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from commitgate.automaton import compile
 from commitgate.json_value import JsonValue
+from commitgate.limits import Limits
 
 PAY: JsonValue = {
     "type": "object",
@@ -106,3 +107,39 @@ def test_any_json_is_accepted_by_the_empty_schema() -> None:
     value = {"k": [1, 2.5e3, None, True, {"é": "😀\n"}], "": {}, "m": [[], {}]}
     assert compile({}).accepts(json.dumps(value).encode())
     assert compile(True).accepts(json.dumps(value, ensure_ascii=False, indent=2).encode())
+
+
+def test_many_undeclared_keys_cost_a_bounded_number_of_states_each() -> None:
+    automaton = compile(True)
+    sizes: list[int] = []
+    for count in (100, 200):
+        text = json.dumps({f"key {number} {'x' * 50}": number for number in range(count)}).encode()
+        before = len(automaton.arena)
+        assert compile(True).accepts(text)
+        assert automaton.accepts(text)
+        sizes.append((len(automaton.arena) - before) // count)
+    assert sizes[1] <= sizes[0] < 40
+
+
+def test_undeclared_key_is_accepted_up_to_its_limit_and_a_declared_one_beyond_it() -> None:
+    limits = Limits(key_bytes=8)
+    automaton = compile({"properties": {"a long declared key": {}}}, limits=limits)
+    assert automaton.accepts(b'{"1234567": 1}')
+    assert not compile(True, limits=limits).accepts(b'{"12345678": 1}')
+    assert automaton.accepts(b'{"a long declared key": 1}')
+    assert automaton.accepts(b'{"\\u0061 long declared key": 1}')
+
+
+def test_keys_of_a_wide_object_are_accepted_in_any_order_and_each_once() -> None:
+    names = [f"p{number}" for number in range(120)]
+    schema: JsonValue = {
+        "properties": {name: {"type": "integer"} for name in names},
+        "required": names[:2],
+        "additionalProperties": False,
+    }
+    automaton = compile(schema)
+    backwards = dict.fromkeys(reversed(names), 1)
+    assert automaton.accepts(json.dumps(backwards).encode())
+    assert automaton.accepts(b'{"p1": 1, "p0": 2}')
+    assert not automaton.accepts(b'{"p1": 1, "p1": 2, "p0": 3}')
+    assert not automaton.accepts(b'{"p1": 1, "p2": 2}')

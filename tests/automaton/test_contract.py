@@ -278,3 +278,51 @@ def test_every_refusal_is_a_contract_error_with_a_sentence() -> None:
     for schema in ({"pattern": "a"}, {"type": "x"}, {"enum": []}):
         with pytest.raises(ContractError, match=r"\w+ .+"):
             Contract.json_schema(schema)
+
+
+def test_numbers_of_a_contract_can_be_chosen_anew() -> None:
+    given = Contract.json_schema({"type": "number"}, numbers="decimal")
+    assert Contract.of(given).numbers == "decimal"
+    assert Contract.of(given, version="2").numbers == "decimal"
+    assert Contract.of(given, numbers="float").numbers == "float"
+    assert Contract.of(Contract.json_schema({"type": "number"}), numbers="decimal").numbers == "decimal"
+
+
+def test_schema_that_a_reference_reaches_below_an_annotation_counts_in_the_digest() -> None:
+    def hidden(name: str) -> Contract[JsonValue]:
+        return Contract.json_schema({"$ref": "#/x-types/a", "x-types": {"a": {"type": name}}})
+
+    assert compile(hidden("integer")).accepts(b"1")
+    assert hidden("integer").language_digest != hidden("boolean").language_digest
+
+
+def test_number_and_the_text_of_it_have_different_digests() -> None:
+    number, text = Contract.json_schema({"const": Decimal("1.5")}), Contract.json_schema({"const": "1.5"})
+    assert number.language_digest != text.language_digest
+    assert number.language_digest == Contract.json_schema({"const": 1.5}).language_digest
+    assert Contract.json_schema({"const": True}).language_digest != Contract.json_schema({"const": 1}).language_digest
+
+
+def test_schema_that_holds_itself_is_refused_and_not_followed_for_ever() -> None:
+    schema: dict[str, JsonValue] = {"type": "object"}
+    schema["properties"] = {"me": schema}
+    with pytest.raises(LimitExceededError) as caught:
+        Contract.json_schema(schema)
+    assert caught.value.limit_name == "schema_nesting"
+
+
+def test_schema_far_deeper_than_the_limit_is_a_typed_error() -> None:
+    schema: dict[str, JsonValue] = {}
+    for _ in range(5_000):
+        schema = {"items": schema}
+    with pytest.raises(LimitExceededError):
+        Contract.json_schema(schema)
+
+
+def test_parts_shared_in_memory_count_as_often_as_they_are_written() -> None:
+    part: JsonValue = [1]
+    for _ in range(60):
+        part = [part, part]
+    with pytest.raises(LimitExceededError) as caught:
+        Contract.json_schema({"const": part})
+    assert caught.value.limit_name == "schema_bytes"

@@ -59,7 +59,7 @@ def spellings(draw: st.DrawFn) -> str:
 )
 def test_acceptance_is_by_value_and_no_accepted_prefix_is_dead(text: str, constraint: NumberConstraint) -> None:
     arena = Arena()
-    start = NumberText.make(arena, constraint, "")
+    start = NumberText.make(arena, constraint)
     accepted = start.walk(text.encode()).nullable
     assert accepted == is_allowed(constraint, text)
     if accepted:
@@ -80,18 +80,18 @@ def test_acceptance_is_by_value_and_no_accepted_prefix_is_dead(text: str, constr
 )
 def test_prefix_that_cannot_reach_an_allowed_value_is_dead(constraint: NumberConstraint, prefix: str) -> None:
     arena = Arena()
-    assert NumberText.make(arena, constraint, "").walk(prefix.encode()) is arena.empty
+    assert NumberText.make(arena, constraint).walk(prefix.encode()) is arena.empty
 
 
 @pytest.mark.parametrize("text", ["9" * 1001, "1e401", "1e-401", "0." + "0" * 1001])
 def test_number_beyond_the_limits_of_size_is_dead(text: str) -> None:
     arena = Arena()
-    assert NumberText.make(arena, AnyNumber(), "").walk(text.encode()) is arena.empty
+    assert NumberText.make(arena, AnyNumber()).walk(text.encode()) is arena.empty
 
 
 @pytest.mark.parametrize("text", ["9" * 1000, "1e400", "1E-400"])
 def test_number_at_the_limits_of_size_is_accepted(text: str) -> None:
-    assert NumberText.make(Arena(), AnyNumber(), "").walk(text.encode()).nullable
+    assert NumberText.make(Arena(), AnyNumber()).walk(text.encode()).nullable
 
 
 @pytest.mark.parametrize(

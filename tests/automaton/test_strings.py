@@ -17,7 +17,7 @@ TEXTS = st.text(CHARACTERS, max_size=5)
 
 
 def accepts(state: CharacterState, body: bytes, *, is_canonical: bool = False, alphabet: bytes | None = None) -> bool:
-    return StringBody.make(Arena(), state, Spelling(is_canonical, alphabet), "").walk(body).nullable
+    return StringBody.make(Arena(), state, Spelling(is_canonical, alphabet)).walk(body).nullable
 
 
 def spell(text: str, choices: list[int]) -> bytes:
@@ -105,6 +105,6 @@ def test_free_string_leaves_out_characters_that_the_alphabet_cannot_spell() -> N
 
 def test_long_string_costs_few_states() -> None:
     arena = Arena()
-    term = StringBody.make(arena, Length(0, None), Spelling(False), "")
+    term = StringBody.make(arena, Length(0, None), Spelling(False))
     assert term.walk("é😀a".encode() * 5000) is term
     assert len(arena) < 20

@@ -76,21 +76,23 @@ def test_sampling_from_random_logits_ends_valid_and_never_in_a_dead_end(name: st
         )
         decode(decoding, events.append, lambda: False)
         ended += judge(name, events)
-    assert ended >= RANDOM_EACH // 10
+    assert ended >= RANDOM_EACH // 2
 
 
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize("name", TEN)
-def test_sampling_from_the_model_ends_valid_and_never_in_a_dead_end(name: str, bundled: LocalModel) -> None:
-    contract: Contract[object] = Contract.of(TEN[name])
-    for seed in range(MODEL_EACH):
-        events: list[Event] = []
-        request = GenerationRequest(
-            model="",
-            contract=contract,
-            messages=(Message("user", f"Write some JSON called {name}."),),
-            sampling=Sampling(temperature=1.0, seed=seed, max_tokens=64),
-            forced=seed % 2 == 0,
-        )
-        bundled.generate(request, events.append, lambda: False)
-        judge(name, events)
+@pytest.mark.timeout(900)
+def test_sampling_from_the_model_ends_valid_and_never_in_a_dead_end(bundled: LocalModel) -> None:
+    ended = 0
+    for name, schema in TEN.items():
+        contract: Contract[object] = Contract.of(schema)
+        for seed in range(MODEL_EACH):
+            events: list[Event] = []
+            request = GenerationRequest(
+                model="",
+                contract=contract,
+                messages=(Message("user", f"Write some JSON called {name}."),),
+                sampling=Sampling(temperature=1.0, seed=seed, max_tokens=64),
+                forced=seed % 2 == 0,
+            )
+            bundled.generate(request, events.append, lambda: False)
+            ended += judge(name, events)
+    assert ended >= len(TEN) * MODEL_EACH // 2

@@ -49,10 +49,8 @@ class LettersLeaf(Term):
         return LettersLeaf.make(self.arena, min(self.least, reach + 1))
 
     def _partition(self) -> Partition:
-        keys = ["letter" if 0x61 <= byte < 0x7B else None for byte in range(256)]
-        if self.least == 0:
-            keys[ord(".")] = "stop"
-        return Partition.of(keys)
+        keys = dict.fromkeys(range(0x61, 0x7B), "letter")
+        return Partition.of(keys if self.least else {**keys, ord("."): "stop"})
 
     def _derive(self, byte: int) -> Term:
         return self.arena.epsilon if byte == ord(".") else LettersLeaf.make(self.arena, max(0, self.least - 1))
@@ -76,7 +74,7 @@ class FreeLeaf(Term):
         return (FreeLeaf, self.least)
 
     def _partition(self) -> Partition:
-        return Partition.of("letter" if 0x61 <= byte < 0x7B else None for byte in range(256))
+        return Partition.of(dict.fromkeys(range(0x61, 0x7B), "letter"))
 
     def _derive(self, byte: int) -> Term:
         return FreeLeaf.make(self.arena, max(0, self.least - 1))
@@ -93,6 +91,18 @@ class NotTwice(Follow):
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, NotTwice) and self._key == other._key
+
+    @property
+    def is_transient(self) -> bool:
+        return False
+
+    @property
+    def longest_bytes(self) -> int:
+        return 1_000
+
+    @property
+    def place(self) -> str | None:
+        return None
 
     def after(self, arena: Arena, captured: bytes) -> Term:
         forbidden, rest = self._key

@@ -53,7 +53,7 @@ class Capture(Term):
     __slots__ = ("captured", "follow", "head")
 
     def __init__(self, arena: Arena, head: Term, captured: bytes, follow: Follow) -> None:
-        super().__init__(arena, nullable=False)
+        super().__init__(arena, nullable=False, is_transient=follow.is_transient)
         self.head = head
         self.captured = captured
         self.follow = follow
@@ -63,8 +63,12 @@ class Capture(Term):
         """Return the capture, or what follows it where ``head`` is finished."""
         if head is arena.empty:
             return head
+        if len(captured) > follow.longest_bytes:
+            return arena.empty
         if head is arena.epsilon:
             return follow.after(arena, captured)
+        if follow.is_transient:
+            return Capture(arena, head, captured, follow)
         key = (Capture, id(head), captured, follow)
         return arena.intern(key, lambda: Capture(arena, head, captured, follow))
 
@@ -73,12 +77,12 @@ class Capture(Term):
 
     @property
     def place(self) -> str | None:
-        return self.head.place
+        return self.follow.place
 
     def _partition(self) -> Partition:
         # Every byte that continues the head has its own derivative, because the captured text differs.
         inside = self.head.partition.class_of
-        return Partition.of(byte if number else None for byte, number in enumerate(inside))
+        return Partition.of({byte: byte for byte, number in enumerate(inside) if number})
 
     def _derive(self, byte: int) -> Term:
         return Capture.make(self.arena, self.head.step(byte), self.captured + bytes((byte,)), self.follow)
@@ -86,6 +90,21 @@ class Capture(Term):
 
 class Follow(ABC):
     """Say what follows a captured text. Hashable, and equal where it says the same."""
+
+    @property
+    @abstractmethod
+    def is_transient(self) -> bool:
+        """Return whether the captured texts are too many to keep a term for each of their beginnings."""
+
+    @property
+    @abstractmethod
+    def longest_bytes(self) -> int:
+        """Return the size of the longest captured text, in bytes as it is spelled, its end included."""
+
+    @property
+    @abstractmethod
+    def place(self) -> str | None:
+        """Return the JSON pointer, in the schema, of the captured text."""
 
     @abstractmethod
     def after(self, arena: Arena, captured: bytes) -> Term:

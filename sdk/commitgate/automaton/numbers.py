@@ -230,28 +230,22 @@ def _significance(value: Decimal) -> tuple[str, int]:
 class NumberText(Term):
     """Denote what remains of a number in the ``accept`` dialect."""
 
-    __slots__ = ("_place", "constraint", "register")
+    __slots__ = ("constraint", "register")
 
-    def __init__(self, arena: Arena, constraint: NumberConstraint, register: Register, place: str) -> None:
+    def __init__(self, arena: Arena, constraint: NumberConstraint, register: Register) -> None:
         nullable = register.phase in MAY_END and constraint.allows(register)
         super().__init__(arena, nullable=nullable)
         self.constraint = constraint
         self.register = register
-        self._place = place
 
     @staticmethod
-    def make(arena: Arena, constraint: NumberConstraint, place: str, register: Register | None = None) -> Term:
+    def make(arena: Arena, constraint: NumberConstraint, register: Register | None = None) -> Term:
         """Return the term of the numbers that ``constraint`` allows and that begin as ``register`` says."""
         reduced = constraint.reduce(register or Register())
         if reduced.digits > MAX_DIGITS or reduced.exponent > MAX_EXPONENT or not constraint.is_reachable(reduced):
             return arena.empty
-        return arena.intern(
-            (NumberText, constraint, reduced, place), lambda: NumberText(arena, constraint, reduced, place)
-        )
-
-    @property
-    def place(self) -> str | None:
-        return self._place
+        key = (NumberText, constraint, reduced)
+        return arena.intern(key, lambda: NumberText(arena, constraint, reduced))
 
     def describe(self) -> str:
         return self.constraint.describe()
@@ -259,13 +253,13 @@ class NumberText(Term):
     def _partition(self) -> Partition:
         live: dict[int, int] = {}
         for byte, register in _following(self.register):
-            if NumberText.make(self.arena, self.constraint, self._place, register) is not self.arena.empty:
+            if NumberText.make(self.arena, self.constraint, register) is not self.arena.empty:
                 live[byte] = byte
-        return Partition.of(live.get(byte) for byte in range(256))
+        return Partition.of(live)
 
     def _derive(self, byte: int) -> Term:
         register = dict(_following(self.register))[byte]
-        return NumberText.make(self.arena, self.constraint, self._place, register)
+        return NumberText.make(self.arena, self.constraint, register)
 
 
 def _following(register: Register) -> Iterator[tuple[int, Register]]:

@@ -5,7 +5,7 @@ Source: Owens, Reppy and Turon, "Regular-expression derivatives re-examined", 20
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Mapping
 
 
 class Partition:
@@ -22,16 +22,16 @@ class Partition:
     def __init__(self, class_of: bytes) -> None:
         self.class_of = class_of
         self.count = max(class_of) + 1
-        first: dict[int, int] = {}
-        for byte, number in enumerate(class_of):
-            first.setdefault(number, byte)
-        self.representatives = tuple(first.get(number, 0) for number in range(self.count))
+        self.representatives = (0, *(class_of.index(number) for number in range(1, self.count)))
 
     @staticmethod
-    def of(keys: Iterable[Hashable | None]) -> Partition:
-        """Return the partition of 256 keys, one a byte; None marks a dead byte, equal keys share a class."""
+    def of(keys: Mapping[int, Hashable]) -> Partition:
+        """Return the partition in which bytes of equal keys share a class, and bytes without a key are dead."""
         numbers: dict[Hashable, int] = {}
-        return Partition(bytes(0 if key is None else numbers.setdefault(key, len(numbers) + 1) for key in keys))
+        class_of = bytearray(256)
+        for byte, key in keys.items():
+            class_of[byte] = numbers.setdefault(key, len(numbers) + 1)
+        return Partition(bytes(class_of))
 
 
 __all__ = ["Partition"]

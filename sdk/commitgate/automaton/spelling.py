@@ -194,36 +194,29 @@ def _without_surrogates(intervals: Iterable[Interval]) -> Iterator[Interval]:
 class StringBody(Term):
     """Denote what follows in a JSON string up to and including its closing quote."""
 
-    __slots__ = ("_place", "_targets", "pending", "spelling", "state")
+    __slots__ = ("_targets", "pending", "spelling", "state")
 
-    def __init__(self, arena: Arena, state: CharacterState, pending: Pending, spelling: Spelling, place: str) -> None:
+    def __init__(self, arena: Arena, state: CharacterState, pending: Pending, spelling: Spelling) -> None:
         super().__init__(arena, nullable=False)
         self.state = state
         self.pending = pending
         self.spelling = spelling
-        self._place = place
         self._targets: dict[int, Hashable] = {}
 
     @staticmethod
-    def make(
-        arena: Arena, state: CharacterState, spelling: Spelling, place: str, pending: Pending = None
-    ) -> StringBody:
+    def make(arena: Arena, state: CharacterState, spelling: Spelling, pending: Pending = None) -> StringBody:
         """Return the term that stands in ``state``, with ``pending`` of a half-read character."""
-        key = (StringBody, state, pending, spelling, place)
-        return arena.intern(key, lambda: StringBody(arena, state, pending, spelling, place))
+        key = (StringBody, state, pending, spelling)
+        return arena.intern(key, lambda: StringBody(arena, state, pending, spelling))
 
     @property
     def shared_key(self) -> Hashable | None:
         return (StringBody, self.state, self.pending, self.spelling)
 
-    @property
-    def place(self) -> str | None:
-        return self._place
-
     def saturated(self, reach: int) -> Term:
         if self.pending is not None:
             return self
-        return StringBody.make(self.arena, self.state.saturated(reach), self.spelling, self._place)
+        return StringBody.make(self.arena, self.state.saturated(reach), self.spelling)
 
     def describe(self) -> str:
         if isinstance(self.pending, HalfCharacter):
@@ -234,18 +227,17 @@ class StringBody(Term):
         return self.state.describe() + closing
 
     def _partition(self) -> Partition:
-        targets = dict(self._outgoing())
-        self._targets = targets
-        return Partition.of(targets.get(byte) for byte in range(256))
+        self._targets = dict(self._outgoing())
+        return Partition.of(self._targets)
 
     def _derive(self, byte: int) -> Term:
         target = self._targets[byte]
         if target is self.arena.epsilon:
             return self.arena.epsilon
         if isinstance(target, CharacterState):
-            return StringBody.make(self.arena, target, self.spelling, self._place)
+            return StringBody.make(self.arena, target, self.spelling)
         assert isinstance(target, HalfCharacter | HexDigits | AfterBackslash | LowHalf)
-        return StringBody.make(self.arena, self.state, self.spelling, self._place, target)
+        return StringBody.make(self.arena, self.state, self.spelling, target)
 
     def _outgoing(self) -> Iterator[tuple[int, Hashable]]:
         """Yield each live byte with where it leads: a state, a pending half, or the end of the string."""
@@ -269,12 +261,23 @@ class StringBody(Term):
     def _characters(self) -> Iterator[tuple[int, Hashable]]:
         if self.state.nullable and self.spelling.may_write(QUOTE):
             yield QUOTE, self.arena.epsilon
-        if next(self._escapes(), None) is not None and self.spelling.may_write(BACKSLASH):
+        if self._has_escapes() and self.spelling.may_write(BACKSLASH):
             yield BACKSLASH, AfterBackslash()
         ranges = _common(self.state.ranges(), self.spelling.raw)
         for low, high, following in ranges:
             for point in range(low, min(high, 0x7F) + 1):
                 yield point, following
+        wide = [entry for entry in ranges if entry[1] > 0x7F]
+        if wide:
+            yield from self._wide_characters(wide)
+
+    def _has_escapes(self) -> bool:
+        if not self.spelling.is_canonical:
+            return bool(self.state.ranges())
+        return next(self._escapes(), None) is not None
+
+    @staticmethod
+    def _wide_characters(ranges: list[tuple[int, int, CharacterState]]) -> Iterator[tuple[int, Hashable]]:
         for left, leads, tag, least in _LEADS:
             size = 1 << 6 * left
             for lead in leads:

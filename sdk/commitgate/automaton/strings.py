@@ -93,35 +93,54 @@ class TextTable:
             at = end
         return found
 
-    def describe(self, low: int, high: int) -> str:
+    def describe(self, low: int, high: int, skipped: int) -> str:
         """Return the texts of a range in words, at most five of them."""
-        shown = ", ".join(repr(text) for text in self.texts[low : min(high, low + 5)])
-        return shown + (f" and {high - low - 5} more" if high - low > 5 else "")
+        left = [index for index in range(low, high) if not skipped >> index & 1]
+        shown = ", ".join(repr(self.texts[index]) for index in left[:5])
+        return shown + (f" and {len(left) - 5} more" if len(left) > 5 else "")
 
 
 @dataclass(frozen=True, slots=True)
 class OneOf(CharacterState):
-    """Denote one of ``table.texts[low:high]``, each without its first ``offset`` characters."""
+    """Denote one of ``table.texts[low:high]``, each without its first ``offset`` characters.
+
+    Attributes:
+        skipped: bit n says that ``table.texts[n]`` is left out; so keys already seen need no table of their own.
+    """
 
     table: TextTable
     low: int
     high: int
     offset: int = 0
+    skipped: int = 0
 
     @property
     def nullable(self) -> bool:
-        return len(self.table.texts[self.low]) == self.offset
+        return len(self.table.texts[self.low]) == self.offset and not self.skipped >> self.low & 1
 
     def ranges(self) -> Ranges:
         groups = self.table.groups(self.low, self.high, self.offset)
-        return tuple((point, point, OneOf(self.table, low, high, self.offset + 1)) for point, low, high in groups)
+        return tuple(
+            (point, point, OneOf(self.table, low, high, self.offset + 1, self._skipped_of(low, high)))
+            for point, low, high in groups
+            if _is_any_left(self.skipped, low, high)
+        )
+
+    def _skipped_of(self, low: int, high: int) -> int:
+        # What is left out elsewhere no longer matters, so that states meet again further on.
+        return self.skipped & ((1 << high - low) - 1 << low)
 
     def saturated(self, reach: int) -> OneOf:
         del reach
         return self
 
     def describe(self) -> str:
-        return "the rest of one of " + self.table.describe(self.low, self.high)
+        return "the rest of one of " + self.table.describe(self.low, self.high, self.skipped)
+
+
+def _is_any_left(skipped: int, low: int, high: int) -> bool:
+    everything = (1 << high - low) - 1
+    return skipped >> low & everything != everything
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +193,26 @@ def one_of(texts: tuple[str, ...]) -> OneOf:
     return OneOf(TextTable(texts), 0, len(texts))
 
 
+def one_left(table: TextTable, skipped: int) -> OneOf | None:
+    """Return the state of any text of ``table`` but the skipped ones; None where none is left."""
+    count = len(table.texts)
+    return OneOf(table, 0, count, 0, skipped) if _is_any_left(skipped, 0, count) else None
+
+
 def none_of(texts: tuple[str, ...], base: Length) -> CharacterState:
     """Return the state of the texts of ``base`` but these, which are sorted and distinct."""
     return NoneOf(TextTable(texts), 0, len(texts), 0, base) if texts else base
 
 
-__all__ = ["LAST_CODE_POINT", "CharacterState", "Length", "NoneOf", "OneOf", "Ranges", "TextTable", "none_of", "one_of"]
+__all__ = [
+    "LAST_CODE_POINT",
+    "CharacterState",
+    "Length",
+    "NoneOf",
+    "OneOf",
+    "Ranges",
+    "TextTable",
+    "none_of",
+    "one_left",
+    "one_of",
+]

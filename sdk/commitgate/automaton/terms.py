@@ -70,8 +70,8 @@ class Arena:
         """Return the coarsest partition that both refine to."""
         found = self._products.get((first, second))
         if found is None:
-            pairs = zip(first.class_of, second.class_of, strict=True)
-            found = self.partition(Partition.of(None if pair == (0, 0) else pair for pair in pairs))
+            pairs = enumerate(zip(first.class_of, second.class_of, strict=True))
+            found = self.partition(Partition.of({byte: pair for byte, pair in pairs if pair != (0, 0)}))
             self._products[first, second] = found
         return found
 
@@ -81,18 +81,18 @@ class Arena:
             return self.epsilon
         return self.intern((Literal, data, offset), lambda: Literal(self, data, offset))
 
-    def literal_set(self, texts: tuple[bytes, ...], place: str = "") -> Term:
+    def literal_set(self, texts: tuple[bytes, ...]) -> Term:
         """Return the term of any one of ``texts``; they must be sorted and distinct."""
-        return self.literal_range(texts, 0, len(texts), 0, place)
+        return self.literal_range(texts, 0, len(texts), 0)
 
-    def literal_range(self, texts: tuple[bytes, ...], low: int, high: int, offset: int, place: str) -> Term:
+    def literal_range(self, texts: tuple[bytes, ...], low: int, high: int, offset: int) -> Term:
         """Return the term of any one of ``texts[low:high]``, each without its first ``offset`` bytes."""
         if low == high:
             return self.empty
         if high - low == 1:
             return self.literal(texts[low], offset)
         key = (LiteralSet, id(texts), low, high, offset)
-        return self.intern(key, lambda: LiteralSet(self, texts, low, high, offset, place))
+        return self.intern(key, lambda: LiteralSet(self, texts, low, high, offset))
 
     def run(self, members: int, least: int = 0, most: int | None = None) -> Term:
         """Return the term of ``least`` to ``most`` bytes of the set ``members`` (bit n stands for byte n)."""
@@ -110,6 +110,8 @@ class Arena:
             return head
         if isinstance(head, Sequence):
             return self.sequence(head.head, self.sequence(head.rest, rest))
+        if head.is_transient:
+            return Sequence(self, head, rest)
         return self.intern((Sequence, id(head), id(rest)), lambda: Sequence(self, head, rest))
 
     def chain(self, *parts: Term) -> Term:
@@ -118,6 +120,12 @@ class Arena:
         for part in reversed(parts):
             result = self.sequence(part, result)
         return result
+
+    def located(self, inner: Term, place: str) -> Term:
+        """Return ``inner`` with the JSON pointer of the schema that it comes from."""
+        if inner is self.empty or inner is self.epsilon:
+            return inner
+        return self.intern((Located, id(inner), place), lambda: Located(self, inner, place))
 
     def choice(self, options: Iterable[Term]) -> Term:
         """Return the union of all options."""
@@ -131,6 +139,8 @@ class Arena:
             return self.empty
         if len(flat) == 1:
             return next(iter(flat.values()))
+        if any(option.is_transient for option in flat.values()):
+            return Choice(self, tuple(flat.values()))
         key = (Choice, frozenset(flat))
         return self.intern(key, lambda: Choice(self, tuple(flat.values())))
 
@@ -141,13 +151,15 @@ class Term(ABC):
     Attributes:
         arena: where it was made.
         nullable: the empty text belongs to it.
+        is_transient: it belongs to one text alone, so neither it nor its derivatives are kept.
     """
 
-    __slots__ = ("_class_of", "_classes", "_next", "arena", "nullable")
+    __slots__ = ("_class_of", "_classes", "_next", "arena", "is_transient", "nullable")
 
-    def __init__(self, arena: Arena, *, nullable: bool) -> None:
+    def __init__(self, arena: Arena, *, nullable: bool, is_transient: bool = False) -> None:
         self.arena = arena
         self.nullable = nullable
+        self.is_transient = is_transient
         self._classes: Partition | None = None
         self._class_of: bytes = b""
         self._next: list[Term | None] | None = None
@@ -156,6 +168,8 @@ class Term(ABC):
         """Return what may follow ``byte``; the empty term where nothing may."""
         successors = self._next
         if successors is None:
+            if self.is_transient:
+                return self._derive(byte)
             successors = self._prepare()
         number = self._class_of[byte]
         found = successors[number]
@@ -228,7 +242,7 @@ class Term(ABC):
 
     @abstractmethod
     def _derive(self, byte: int) -> Term:
-        """Return the derivative by a byte of a class other than 0."""
+        """Return the derivative by a byte of a class other than 0; by any byte where the term is transient."""
 
 
 def _set_partition(members: int) -> Partition:
@@ -289,7 +303,7 @@ class Literal(Term):
         return _printable(self.data[self.offset :])
 
     def _partition(self) -> Partition:
-        return _set_partition(1 << self.data[self.offset])
+        return Partition.of({self.data[self.offset]: True})
 
     def _derive(self, byte: int) -> Term:
         return self.arena.literal(self.data, self.offset + 1)
@@ -301,19 +315,14 @@ class LiteralSet(Term):
     One term stands for a whole range of the sorted array, so a large enum costs one object and not a chain of nodes.
     """
 
-    __slots__ = ("_place", "high", "low", "offset", "texts")
+    __slots__ = ("high", "low", "offset", "texts")
 
-    def __init__(self, arena: Arena, texts: tuple[bytes, ...], low: int, high: int, offset: int, place: str) -> None:
+    def __init__(self, arena: Arena, texts: tuple[bytes, ...], low: int, high: int, offset: int) -> None:
         super().__init__(arena, nullable=len(texts[low]) == offset)
         self.texts = texts
         self.low = low
         self.high = high
         self.offset = offset
-        self._place = place
-
-    @property
-    def place(self) -> str | None:
-        return self._place
 
     def describe(self) -> str:
         shown = [_printable(text[self.offset :]) for text in self.texts[self.low : min(self.high, self.low + 5)]]
@@ -324,13 +333,13 @@ class LiteralSet(Term):
         return self.low + 1 if self.nullable else self.low
 
     def _partition(self) -> Partition:
-        keys: list[int | None] = [None] * 256
+        found: dict[int, int] = {}
         at = self._first()
         while at < self.high:
             byte = self.texts[at][self.offset]
-            keys[byte] = byte
+            found[byte] = byte
             at = self._end_of(byte, at)
-        return Partition.of(keys)
+        return Partition.of(found)
 
     def _end_of(self, byte: int, start: int) -> int:
         return bisect_left(self.texts, byte + 1, start, self.high, key=lambda text: text[self.offset])
@@ -338,7 +347,7 @@ class LiteralSet(Term):
     def _derive(self, byte: int) -> Term:
         start = bisect_left(self.texts, byte, self._first(), self.high, key=lambda text: text[self.offset])
         end = self._end_of(byte, start)
-        return self.arena.literal_range(self.texts, start, end, self.offset + 1, self._place)
+        return self.arena.literal_range(self.texts, start, end, self.offset + 1)
 
 
 class Run(Term):
@@ -370,13 +379,47 @@ class Run(Term):
         return self.arena.run(self.members, max(self.least - 1, 0), most)
 
 
+class Located(Term):
+    """Denote the same as ``inner``, and know the place in the schema that it comes from.
+
+    Terms themselves know no place, so that equal parts of a schema share their states whatever place they stand at.
+    """
+
+    __slots__ = ("_place", "inner")
+
+    def __init__(self, arena: Arena, inner: Term, place: str) -> None:
+        super().__init__(arena, nullable=inner.nullable)
+        self.inner = inner
+        self._place = place
+
+    @property
+    def place(self) -> str | None:
+        return self._place
+
+    @property
+    def shared_key(self) -> Hashable | None:
+        return self.inner.shared_key
+
+    def saturated(self, reach: int) -> Term:
+        return self.inner.saturated(reach)
+
+    def describe(self) -> str:
+        return self.inner.describe()
+
+    def _partition(self) -> Partition:
+        return self.inner.partition
+
+    def _derive(self, byte: int) -> Term:
+        return self.arena.located(self.inner.step(byte), self._place)
+
+
 class Sequence(Term):
     """Denote a text of ``head`` followed by one of ``rest``. ``head`` is never itself a sequence."""
 
     __slots__ = ("head", "rest")
 
     def __init__(self, arena: Arena, head: Term, rest: Term) -> None:
-        super().__init__(arena, nullable=head.nullable and rest.nullable)
+        super().__init__(arena, nullable=head.nullable and rest.nullable, is_transient=head.is_transient)
         self.head = head
         self.rest = rest
 
@@ -410,7 +453,11 @@ class Choice(Term):
     __slots__ = ("options",)
 
     def __init__(self, arena: Arena, options: tuple[Term, ...]) -> None:
-        super().__init__(arena, nullable=any(option.nullable for option in options))
+        super().__init__(
+            arena,
+            nullable=any(option.nullable for option in options),
+            is_transient=any(option.is_transient for option in options),
+        )
         self.options = options
 
     def saturated(self, reach: int) -> Term:
@@ -441,6 +488,7 @@ __all__ = [
     "Choice",
     "Literal",
     "LiteralSet",
+    "Located",
     "Run",
     "Sequence",
     "Term",

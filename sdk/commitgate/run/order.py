@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Generic
 
 from typing_extensions import TypeVar
 
-from commitgate.backends.base import Backend, Message, Sampling
+from commitgate.argument import check_kind, check_text, wrong_kind
+from commitgate.backends.base import Backend, Sampling
 from commitgate.contract import Numbers
 from commitgate.errors import MisuseError
 from commitgate.gate.rules import Rule
 from commitgate.retry.keys import OperationKey
 from commitgate.retry.keys import operation_key as checked_key
-from commitgate.run.conversation import Conversation, PromptSchema
+from commitgate.run.conversation import Conversation, MessageLike, PromptSchema
 from commitgate.timeouts import Timeouts
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Order(Generic[T, R]):
         input_fingerprint: the caller's own name of the input.
         timeouts: limits on the waits.
         prompt_schema: whether the model is shown the schema.
-        numbers: how plain JSON spells its numbers.
+        numbers: how non-integers of plain JSON come out; None leaves it to the contract.
         forced: as in the request.
     """
 
@@ -55,7 +56,7 @@ class Order(Generic[T, R]):
     input_fingerprint: str | None = field(repr=False)
     timeouts: Timeouts
     prompt_schema: PromptSchema
-    numbers: Numbers
+    numbers: Numbers | None
     forced: bool
 
     @staticmethod
@@ -65,7 +66,7 @@ class Order(Generic[T, R]):
         schema: object,
         *,
         prompt: str | None,
-        messages: Sequence[Message] | None,
+        messages: Sequence[MessageLike] | None,
         system: str | None,
         sampling: Sampling | None,
         rules: Sequence[Rule[T]] | None,
@@ -74,31 +75,35 @@ class Order(Generic[T, R]):
         input_fingerprint: str | None,
         timeouts: Timeouts | None,
         prompt_schema: PromptSchema,
-        numbers: Numbers,
+        numbers: Numbers | None,
         forced: bool,
     ) -> Order[T, R]:
         """Check what was asked for; the arguments are those of ``Client.stream_structured``.
 
         Raises:
-            MisuseError: it contradicts itself.
+            MisuseError: it contradicts itself, or an argument is of another type.
         """
         if effect is not None and operation_key is None:
             raise MisuseError("an effect needs an operation_key: without one it could happen twice")
         if input_fingerprint is not None and operation_key is None:
             raise MisuseError("input_fingerprint is for the ledger; give an operation_key too")
+        for name, value, kind in (("sampling", sampling, Sampling), ("timeouts", timeouts, Timeouts)):
+            if value is not None:
+                check_kind(name, value, kind, f"a {kind.__name__}")
+        if input_fingerprint is not None:
+            check_text("input_fingerprint", input_fingerprint)
+        check_kind("forced", forced, bool, "a bool")
         if prompt_schema not in ("append", "none"):
             raise MisuseError(f"prompt_schema must be 'append' or 'none', found {prompt_schema!r}")
-        if numbers not in ("float", "decimal"):
+        if numbers not in (None, "float", "decimal"):
             raise MisuseError(f"numbers must be 'float' or 'decimal', found {numbers!r}")
-        if not all(callable(rule) for rule in rules or ()):
-            raise MisuseError("every rule must be a function of the value")
         return Order(
             backend=backend,
             model=model,
             schema=schema,
             conversation=Conversation.of(prompt, messages, system),
             sampling=sampling or Sampling(),
-            rules=tuple(rules or ()),
+            rules=() if rules is None else _checked_rules(rules),
             effect=None if effect is None else _checked_effect(effect),
             key=None if operation_key is None else checked_key(operation_key),
             input_fingerprint=input_fingerprint,
@@ -109,10 +114,21 @@ class Order(Generic[T, R]):
         )
 
 
+def _checked_rules(rules: Sequence[Rule[T]]) -> tuple[Rule[T], ...]:
+    check_kind("rules", rules, Sequence, "a list of functions")
+    for index, rule in enumerate(rules):
+        if not callable(rule):
+            raise wrong_kind(f"rules[{index}]", "a function of the value", rule)
+    return tuple(rules)
+
+
 def _checked_effect(effect: EffectFunction[T, R]) -> Effect[T, R]:
     from commitgate.effect import Effect
 
-    return Effect[T, R].of(effect)
+    made = Effect[T, R].of(effect)
+    check_text("effect_name", made.name)
+    check_text("effect_version", made.version)
+    return made
 
 
 __all__ = ["Order"]

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from commitgate.automaton.json_schema.forms import check_form
 from commitgate.automaton.json_schema.keywords import DRAFT, KNOWN_FORMATS, Holds, Kind, Level, keyword
-from commitgate.automaton.json_schema.plain_json import check_size, kind_of, too_large
+from commitgate.automaton.json_schema.plain_json import kind_of, plain_copy, too_large
 from commitgate.errors import SchemaError, UnsupportedError
 from commitgate.json_value import JsonValue
 from commitgate.limits import Limits
@@ -42,8 +42,15 @@ class SchemaDocument:
     """Hold one schema whose every place was looked at and found enforceable.
 
     Args:
-        root: the schema, as ``json.loads`` gives it.
+        root: the schema, as ``json.loads`` gives it; copied, so that changing it later changes nothing here.
         limits: bounds on its size.
+
+    Attributes:
+        root: the schema.
+        limits: the bounds.
+        support: how far each constraining keyword is enforced.
+        has_hidden_schemas: a reference reached a schema where no keyword holds one, below a word that else never
+            constrains.
 
     Raises:
         SchemaError: it is not JSON, or a keyword's value has the wrong form.
@@ -53,8 +60,8 @@ class SchemaDocument:
 
     def __init__(self, root: JsonValue, limits: Limits) -> None:
         self.limits = limits
-        check_size(root, limits)
-        self.root = _as_schema(root, "")
+        self.root = _as_schema(plain_copy(root, limits), "")
+        self.has_hidden_schemas = False
         self.support: list[SupportRow] = []
         self._schemas: dict[str, Schema] = {}
         self._properties = 0
@@ -100,6 +107,7 @@ class SchemaDocument:
 
     def _adopt(self, target: str, pointer: str) -> None:
         """Take in a schema that lies where no keyword holds one; references may reach it all the same."""
+        self.has_hidden_schemas = True
         try:
             value = self.value_at(target)
         except KeyError:

@@ -6,24 +6,43 @@ import json
 from decimal import Decimal
 from typing import cast
 
-from commitgate.automaton.numbers import MAX_EXPONENT
+from commitgate.automaton.numbers import MAX_EXPONENT, plain_number
 from commitgate.errors import LimitExceededError, SchemaError
 from commitgate.json_value import JsonValue
 from commitgate.limits import Limits
 from commitgate.pointer import child
 
 
-def check_size(root: JsonValue, limits: Limits) -> None:
-    """Check that the schema is JSON at all, and within its limits of nesting and size.
+def plain_copy(root: JsonValue, limits: Limits) -> JsonValue:
+    """Return an own copy of the schema, after checking that it is JSON at all and within its limits.
 
     Raises:
         SchemaError: it holds something that JSON cannot.
         LimitExceededError: it is nested deeper or is larger than a limit.
     """
     _check_json(root, limits)
-    text = json.dumps(root, ensure_ascii=False, separators=(",", ":"), default=str)
-    if len(text.encode()) > limits.schema_bytes:
-        raise too_large("schema_bytes", limits.schema_bytes, len(text.encode()), "")
+    size = len(canonical(root).encode())
+    if size > limits.schema_bytes:
+        raise too_large("schema_bytes", limits.schema_bytes, size, "")
+    return _copy(root)
+
+
+def canonical(value: JsonValue) -> str:
+    """Return the one text of a checked JSON value: compact, keys in their order, numbers by value (1.0 is 1)."""
+    if isinstance(value, dict):
+        members = (f"{json.dumps(key, ensure_ascii=False)}:{canonical(item)}" for key, item in value.items())
+        return "{" + ",".join(members) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(canonical, value)) + "]"
+    if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+        return plain_number(exact(value))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _copy(value: JsonValue) -> JsonValue:
+    if isinstance(value, dict):
+        return {key: _copy(item) for key, item in value.items()}
+    return [_copy(item) for item in value] if isinstance(value, list) else value
 
 
 def too_large(limit_name: str, limit: int, found: int, pointer: str, keyword: str | None = None) -> LimitExceededError:
@@ -41,8 +60,13 @@ def too_large(limit_name: str, limit: int, found: int, pointer: str, keyword: st
 
 def _check_json(root: JsonValue, limits: Limits) -> None:
     stack: list[tuple[object, str, int]] = [(root, "", 0)]
+    count = 0
     while stack:
         value, pointer, depth = stack.pop()
+        # Every value takes at least a byte; parts that are shared in memory count each time, as in the text.
+        count += 1
+        if count > limits.schema_bytes:
+            raise too_large("schema_bytes", limits.schema_bytes, count, "")
         if depth > limits.schema_nesting:
             raise too_large("schema_nesting", limits.schema_nesting, depth, pointer)
         if isinstance(value, dict):
@@ -100,4 +124,4 @@ def kind_of(value: object) -> str:
     return names.get(type(value), "a number")
 
 
-__all__ = ["check_size", "exact", "kind_of", "too_large"]
+__all__ = ["canonical", "exact", "kind_of", "plain_copy", "too_large"]

@@ -28,7 +28,7 @@ from commitgate.automaton.numbers import (
     plain_number,
 )
 from commitgate.automaton.spelling import Spelling, StringBody
-from commitgate.automaton.strings import CharacterState, Length, one_of
+from commitgate.automaton.strings import Length, one_of
 from commitgate.automaton.terms import Arena, Term
 
 Dialect: TypeAlias = Literal["accept", "generate"]
@@ -118,23 +118,23 @@ class Value(Deferred):
         words += [b"true" if value else b"false" for value in sorted(language.booleans)]
         yield from map(arena.literal, words)
         for number in language.numbers:
-            yield _number(self.grammar, number, place)
+            yield arena.located(_number(self.grammar, number), place)
         for string in language.strings:
-            yield _string(self.grammar, string, place)
+            yield arena.sequence(arena.literal(b'"'), arena.located(_string(self.grammar, string), place))
         for array in language.arrays:
             yield array_term(self.grammar, array, self.depth, place)
         for shape in language.objects:
             yield object_term(self.grammar, shape, self.depth, place)
 
 
-def _number(grammar: Grammar, shape: NumberShape, place: str) -> Term:
+def _number(grammar: Grammar, shape: NumberShape) -> Term:
     arena = grammar.arena
     if not grammar.is_generating:
         if shape.values is not None:
-            return NumberText.make(arena, NumberIn(shape.values), place)
-        return NumberText.make(arena, AnyInteger() if shape.is_integer else AnyNumber(), place)
+            return NumberText.make(arena, NumberIn(shape.values))
+        return NumberText.make(arena, AnyInteger() if shape.is_integer else AnyNumber())
     if shape.values is not None:
-        return arena.literal_set(tuple(sorted({plain_number(value).encode() for value in shape.values})), place)
+        return arena.literal_set(tuple(sorted({plain_number(value).encode() for value in shape.values})))
     limits = grammar.schema.meaning.document.limits
     return generated_number(
         arena,
@@ -144,13 +144,14 @@ def _number(grammar: Grammar, shape: NumberShape, place: str) -> Term:
     )
 
 
-def _string(grammar: Grammar, shape: StringShape, place: str) -> Term:
+def _string(grammar: Grammar, shape: StringShape) -> Term:
+    """Return the term of the shape's strings without their opening quotes."""
     arena = grammar.arena
     if shape.values is None:
-        return _quoted(grammar, _length(grammar, shape), place)
+        return StringBody.make(arena, _length(grammar, shape), grammar.spelling)
     if grammar.is_generating:
-        return arena.literal_set(grammar.spelled(shape.values), place)
-    return _quoted(grammar, one_of(tuple(sorted(set(shape.values)))), place)
+        return arena.literal_set(tuple(text[1:] for text in grammar.spelled(shape.values)))
+    return StringBody.make(arena, one_of(tuple(sorted(set(shape.values)))), grammar.spelling)
 
 
 def _length(grammar: Grammar, shape: StringShape) -> Length:
@@ -158,11 +159,6 @@ def _length(grammar: Grammar, shape: StringShape) -> Length:
         return Length(shape.least, shape.most)
     longest = grammar.schema.meaning.document.limits.string_characters
     return Length(shape.least, max(longest, shape.least))
-
-
-def _quoted(grammar: Grammar, state: CharacterState, place: str) -> Term:
-    body = StringBody.make(grammar.arena, state, grammar.spelling, place)
-    return grammar.arena.sequence(grammar.arena.literal(b'"'), body)
 
 
 __all__ = ["Dialect", "Grammar"]
