@@ -189,6 +189,8 @@ def _of_type(schema: object) -> tuple[TypeAdapter[object], Schema]:
     from pydantic import TypeAdapter
     from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError
 
+    from commitgate.type_schema import SteeringSchema
+
     if isinstance(schema, _VALUES) or schema is None:
         found = type(cast("object", schema)).__name__
         raise MisuseError(
@@ -203,9 +205,9 @@ def _of_type(schema: object) -> tuple[TypeAdapter[object], Schema]:
         reason = str(error).splitlines()[0]
         raise MisuseError(f"schema is not a type that pydantic can read: {reason}") from error
     try:
-        return adapter, cast("Schema", adapter.json_schema(mode="validation"))
+        return adapter, cast("Schema", adapter.json_schema(mode="validation", schema_generator=SteeringSchema))
     except PydanticInvalidForJsonSchema as error:
-        raise SchemaError("pydantic cannot write a JSON Schema for this type; give it plainer fields") from error
+        raise SchemaError(f"this type has no JSON Schema to steer a model with: {error.message}") from error
 
 
 def _type_name(schema: object) -> str | None:

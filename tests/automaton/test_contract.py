@@ -326,3 +326,19 @@ def test_parts_shared_in_memory_count_as_often_as_they_are_written() -> None:
     with pytest.raises(LimitExceededError) as caught:
         Contract.json_schema({"const": part})
     assert caught.value.limit_name == "schema_bytes"
+
+
+class Price(BaseModel):
+    amount: Decimal
+
+
+@pytest.mark.parametrize("kind", [complex, dict[int, str], dict[str, dict[float, int]], Literal[Colour.RED]])
+def test_type_that_texts_of_its_schema_seldom_make_is_refused(kind: type[object]) -> None:
+    with pytest.raises(SchemaError, match="no JSON Schema to steer a model with"):
+        Contract.of(kind)
+
+
+def test_decimal_is_written_as_a_number() -> None:
+    automaton = compile(Contract.of(Price), dialect="generate")
+    assert automaton.accepts(b'{"amount": 1.25}')
+    assert not automaton.accepts(b'{"amount": "1.25"}')
