@@ -19,6 +19,7 @@ The tree::
     │   ├── KeyConflictError         the operation key belongs to another contract, effect or input
     │   ├── InProgressError          another call holds the operation key
     │   ├── LeaseLostError           this call's claim was taken over or settled by another
+    │   ├── StoredValueError         a committed value cannot be loaded again
     │   └── IllegalTransitionError   the ledger was driven out of order; a bug in the calling code
     ├── EffectRejected               raised BY an effect: a clean no, nothing happened
     └── EndingError                  raised by ``outcome.unwrap()``; one subclass an ending
@@ -158,6 +159,13 @@ class LeaseLostError(LedgerError):
     """Raised when this call's claim was taken over or settled by another: its result must not be used."""
 
 
+class StoredValueError(LedgerError):
+    """Raised when the key's value was committed, its effect included, but cannot be loaded as the contract asks.
+
+    Nothing was done again. Call with the type that stored it, or read the value out of the ledger's row.
+    """
+
+
 class IllegalTransitionError(LedgerError):
     """Raised when a step does not belong to the row's state. The row is unchanged; correct the code that drives it.
 
@@ -274,6 +282,7 @@ __all__ = [
     "ModelRunError",
     "RefusedError",
     "SchemaError",
+    "StoredValueError",
     "TimedOutError",
     "TruncatedError",
     "UnavailableError",

@@ -6,6 +6,7 @@ parse -> schema -> type -> rules. Each runs only after the one before it said ye
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -14,6 +15,7 @@ from commitgate.gate.exact_json import encode
 from commitgate.gate.layers import Failure, Layer, LayerRecord
 from commitgate.gate.rules import Rule, judge_rules
 from commitgate.gate.schema_layer import SchemaLayer
+from commitgate.gate.stored_value import store
 from commitgate.gate.strict_parse import BREAKS_JSON, Parsed, strict_parse
 from commitgate.gate.type_layer import Typed, TypeLayer
 from commitgate.gate.verdict import Outside
@@ -22,6 +24,9 @@ from commitgate.outcome import Failed, Invalid, Receipt
 
 T = TypeVar("T")
 
+NOT_COPYABLE = "not_copyable"
+"""Code of a value of which no rule could be given a copy of its own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Chosen(Generic[T]):
@@ -29,7 +34,7 @@ class Chosen(Generic[T]):
 
     Attributes:
         value: it.
-        value_json: its exact JSON, from which the same value can be made again.
+        value_json: its JSON; of a kept value the one from which the same value can be made again.
     """
 
     value: T = field(repr=False)
@@ -42,6 +47,7 @@ class Judge(Generic[T]):
     Args:
         contract: what a text must satisfy.
         clock: seconds, from any start.
+        must_keep: values will be stored, so the type layer refuses one that cannot be made again from its JSON.
 
     Attributes:
         records: one record for each layer that ran, in order.
@@ -50,8 +56,10 @@ class Judge(Generic[T]):
         SchemaError: the contract's schema cannot be checked.
     """
 
-    def __init__(self, contract: Contract[T], *, clock: Callable[[], float]) -> None:
+    def __init__(self, contract: Contract[T], *, clock: Callable[[], float], must_keep: bool = False) -> None:
+        self._contract = contract
         self._clock = clock
+        self._must_keep = must_keep
         self._nesting = contract.limits.nesting
         self._schema = SchemaLayer(contract.schema)
         self._type = TypeLayer(contract)
@@ -65,10 +73,8 @@ class Judge(Generic[T]):
         failures = self._check_schema(parsed.value)
         if failures:
             return _invalid(Layer.SCHEMA, failures)
-        typed = self._make(parsed.value)
-        if not isinstance(typed, Typed):
-            return _invalid(Layer.TYPE, typed)
-        return Chosen(typed.value, encode(parsed.value))
+        chosen = self._make(parsed.value)
+        return chosen if isinstance(chosen, Chosen) else _invalid(Layer.TYPE, chosen)
 
     def explain(self, outside: Outside) -> Failed:
         """Say what is wrong with a text that the acceptor refused: outside the contract, or no JSON at all."""
@@ -79,9 +85,15 @@ class Judge(Generic[T]):
         return _invalid(Layer.SCHEMA, failures) if failures else outside.violation
 
     async def check_rules(self, rules: Sequence[Rule[T]], value: T) -> Invalid | None:
-        """Ask all rules about the value; return None where all are content."""
+        """Ask all rules about the value; return None where all are content.
+
+        Each gets a copy of its own: what one does to it changes neither what the others see nor what is handed over.
+        """
         start = self._clock()
-        failures = await judge_rules(rules, value)
+        failures: tuple[Failure, ...] = ()
+        for rule in rules:
+            copy = _copy_of(value)
+            failures += await judge_rules([rule], copy.value) if isinstance(copy, Typed) else (copy,)
         self._record(Layer.RULES, start, failures)
         return _invalid(Layer.RULES, failures) if failures else None
 
@@ -97,11 +109,18 @@ class Judge(Generic[T]):
         self._record(Layer.SCHEMA, start, failures)
         return failures
 
-    def _make(self, value: JsonValue) -> Typed[T] | tuple[Failure, ...]:
+    def _make(self, value: JsonValue) -> Chosen[T] | tuple[Failure, ...]:
         start = self._clock()
         typed = self._type.judge(value)
-        self._record(Layer.TYPE, start, () if isinstance(typed, Typed) else typed)
-        return typed
+        made = self._keep(value, typed.value) if isinstance(typed, Typed) else typed
+        self._record(Layer.TYPE, start, () if isinstance(made, Chosen) else made)
+        return made
+
+    def _keep(self, parsed: JsonValue, typed: T) -> Chosen[T] | tuple[Failure, ...]:
+        if not self._must_keep:
+            return Chosen(typed, encode(parsed))
+        stored = store(self._contract, parsed, typed)
+        return (stored,) if isinstance(stored, Failure) else Chosen(*stored)
 
     def _record(self, layer: Layer, start: float, failures: tuple[Failure, ...]) -> None:
         elapsed = self._clock() - start
@@ -109,8 +128,16 @@ class Judge(Generic[T]):
         self.records.append(record)
 
 
+def _copy_of(value: T) -> Typed[T] | Failure:
+    try:
+        return Typed(deepcopy(value))
+    except Exception as error:  # noqa: BLE001 - copying runs code of the caller's classes, which may raise anything
+        message = f"the value cannot be copied for a rule ({type(error).__name__}); give the type plainer fields"
+        return Failure(layer=Layer.RULES, code=NOT_COPYABLE, pointer="", message=message, retryable=False)
+
+
 def _invalid(layer: Layer, failures: tuple[Failure, ...]) -> Invalid:
     return Invalid(layer=layer, failures=failures, receipt=Receipt())
 
 
-__all__ = ["Chosen", "Judge"]
+__all__ = ["NOT_COPYABLE", "Chosen", "Judge"]

@@ -89,10 +89,12 @@ class TypeLayer(Generic[T]):
 
     Args:
         contract: says which type, and how plain JSON spells its numbers.
+        takes_names: fields may go by their own names beside their aliases, as in stored values.
     """
 
-    def __init__(self, contract: Contract[T]) -> None:
+    def __init__(self, contract: Contract[T], *, takes_names: bool = False) -> None:
         self._adapter = contract.type_adapter
+        self._takes_names = takes_names or None
         self._keeps_decimals = contract.numbers == "decimal"
         self._schemas = Schemas(contract.schema if self._adapter is None else _marked_schema(self._adapter))
 
@@ -151,7 +153,7 @@ class TypeLayer(Generic[T]):
         from pydantic import ValidationError
 
         try:
-            return Typed(adapter.validate_json(encode(spelled), strict=True))
+            return Typed(adapter.validate_json(encode(spelled), strict=True, by_name=self._takes_names))
         except ValidationError as error:
             return self._failures(error, spelled)
         except Exception as error:  # noqa: BLE001 - validators are the caller's code and may raise anything

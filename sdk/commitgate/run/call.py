@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
@@ -19,11 +20,11 @@ from anyio.abc import TaskGroup
 from commitgate.automaton import Automaton, compile
 from commitgate.backends.base import GenerationRequest
 from commitgate.contract import Contract
-from commitgate.errors import ContractError, LeaseLostError, UnsupportedError
+from commitgate.errors import ContractError, LeaseLostError, StoredValueError, UnsupportedError
 from commitgate.gate.judge import Chosen, Judge
 from commitgate.gate.rules import Rule
-from commitgate.gate.strict_parse import Parsed, strict_parse
-from commitgate.gate.type_layer import Typed, TypeLayer
+from commitgate.gate.stored_value import load
+from commitgate.gate.type_layer import Typed
 from commitgate.gate.verdict import Outside, Whole
 from commitgate.outcome import (
     Cancelled,
@@ -54,6 +55,7 @@ from commitgate.run.receipt_json import dump_receipt, load_receipt
 if TYPE_CHECKING:
     from commitgate.ledger import Fingerprint, Ledger
     from commitgate.ledger.operation import Operation, Replay, Verdict
+    from commitgate.ledger.verdict import Doubt, Rejected
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -179,27 +181,32 @@ class Call(Generic[T, R]):
         return self._settled(chosen, verdict)
 
     def _settled(self, chosen: Chosen[T], verdict: Verdict[R]) -> Outcome[T, R]:
-        from commitgate.ledger.operation import Applied, Rejected
+        from commitgate.ledger.operation import Applied
 
-        match verdict:
-            case Applied(result):
-                return self._committed(chosen, result)
-            case Rejected(reason):
-                return self._facts.fill(EffectFailed(reason=reason, receipt=Receipt()))
-            case _:
-                return self._facts.fill(InDoubt(reason=verdict.reason, cause=verdict.error, receipt=Receipt()))
+        if isinstance(verdict, Applied):
+            return self._committed(chosen, verdict.result)
+        return self._facts.fill(self._not_applied(verdict))
+
+    @staticmethod
+    def _not_applied(verdict: Rejected | Doubt) -> EffectFailed | InDoubt:
+        from commitgate.ledger.operation import Rejected
+
+        if isinstance(verdict, Rejected):
+            return EffectFailed(reason=verdict.reason, receipt=Receipt())
+        return InDoubt(reason=verdict.reason, cause=verdict.error, receipt=Receipt())
 
     def _replayed(self, contract: Contract[T], replay: Replay[R]) -> Outcome[T, R]:
+        from commitgate.ledger.operation import Applied
+
         stored = replay.record
-        chosen = _stored_value(contract, stored.value or b"")
-        if not isinstance(chosen, Chosen):
-            return self._facts.fill(chosen)
-        settled = self._settled(chosen, replay.verdict)
         receipt = self._facts.receipt() if stored.receipt is None else load_receipt(stored.receipt)
-        if isinstance(settled, Committed):
-            text = chosen.value_json.decode()
-            return Committed(value=settled.value, result=settled.result, is_replayed=True, text=text, receipt=receipt)
-        return settled
+        if not isinstance(replay.verdict, Applied):
+            # The value is not needed, so one that cannot be loaded must not hide what the ledger says.
+            return replace(self._not_applied(replay.verdict), receipt=receipt)
+        chosen = _stored_value(contract, stored.value or b"")
+        text = chosen.value_json.decode()
+        result = cast(R, replay.verdict.result)
+        return Committed(value=chosen.value, result=result, is_replayed=True, text=text, receipt=receipt)
 
     def _committed(self, chosen: Chosen[T], result: R | None) -> Committed[T, R]:
         return Committed(
@@ -240,9 +247,10 @@ class Call(Generic[T, R]):
 
     async def _prepare(self, contract: Contract[T]) -> tuple[Automaton, Judge[T]]:
         clock = time.perf_counter  # the event loop's clock cannot be read in worker threads
+        must_keep = self._order.key is not None
         start = clock()
         automaton, judge = await anyio.to_thread.run_sync(
-            lambda: (compile(contract), Judge(contract, clock=clock)), abandon_on_cancel=True
+            lambda: (compile(contract), Judge(contract, clock=clock, must_keep=must_keep)), abandon_on_cancel=True
         )
         self._facts.compile_result = "compiled"
         self._facts.compile_s = clock() - start
@@ -263,17 +271,16 @@ class Call(Generic[T, R]):
         return chosen
 
 
-def _stored_value(contract: Contract[T], value_json: bytes) -> Chosen[T] | Invalid:
+def _stored_value(contract: Contract[T], value_json: bytes) -> Chosen[T]:
     """Make the value again from the ledger's bytes, through the same type layer."""
-    from commitgate.gate.layers import Layer
-
-    parsed = strict_parse(value_json, nesting=contract.limits.nesting)
-    if not isinstance(parsed, Parsed):
-        return Invalid(layer=Layer.PARSE, failures=(parsed,), receipt=Receipt())
-    typed = TypeLayer(contract).judge(parsed.value)
-    if not isinstance(typed, Typed):
-        return Invalid(layer=Layer.TYPE, failures=typed, receipt=Receipt())
-    return Chosen(typed.value, value_json)
+    loaded = load(contract, value_json)
+    if isinstance(loaded, Typed):
+        return Chosen(loaded.value, value_json)
+    failure = loaded[0]
+    raise StoredValueError(
+        f"the key's value was committed and its effect, if any, has run, but the value cannot be loaded "
+        f"({failure.layer}: {failure.code} at {failure.pointer or 'the root'}); call with the type that stored it"
+    )
 
 
 __all__ = ["Call"]
