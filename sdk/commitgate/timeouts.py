@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from math import isfinite
 
+from commitgate.argument import check_finite
 from commitgate.errors import MisuseError
 
 
@@ -33,8 +33,10 @@ class Timeouts:
             value: object = getattr(self, entry.name)
             if value is None:
                 continue
-            if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or value <= 0:
-                raise MisuseError(f"Timeouts.{entry.name} must be a number of seconds > 0 or None, found {value!r}")
+            name, wanted = f"Timeouts.{entry.name}", "a number of seconds > 0 or None"
+            check_finite(name, value, wanted)
+            if isinstance(value, int | float) and value <= 0:
+                raise MisuseError(f"{name} must be {wanted}, found {value!r}")
 
 
 __all__ = ["Timeouts"]

@@ -59,6 +59,31 @@ async def test_plain_json_is_replayed_exactly(numbers: str) -> None:
     assert repr(second.value) == repr(first.value)
 
 
+def capital(country: str) -> dict[str, object]:
+    described = {"type": "string", "description": f"the capital of {country}"}
+    return {"type": "object", "properties": {"city": described}, "required": ["city"]}
+
+
+@pytest.mark.parametrize("system", [None, "be brief"])
+@pytest.mark.parametrize("prompt_schema", ["append", "none"])
+async def test_words_of_the_schema_that_are_the_prompt_are_part_of_the_input(
+    system: str | None, prompt_schema: str
+) -> None:
+    ledger, backend = MemoryLedger(), ScriptedBackend([{"text": '{"city":"Paris"}'}, STOP])
+    options: dict[str, Any] = {"prompt": None, "system": system, "prompt_schema": prompt_schema}
+    await pay(ledger, backend, capital("France"), **options)
+    assert (await pay(ledger, backend, capital("France"), **options)).is_replayed
+    with pytest.raises(KeyConflictError) as caught:
+        await pay(ledger, backend, capital("Japan"), **options)
+    assert caught.value.differs == ("input_fingerprint",)
+
+
+async def test_words_of_the_schema_beside_a_prompt_are_no_part_of_the_input() -> None:
+    ledger, backend = MemoryLedger(), ScriptedBackend([{"text": '{"city":"Paris"}'}, STOP])
+    await pay(ledger, backend, capital("France"))
+    assert (await pay(ledger, backend, capital("the French"))).is_replayed
+
+
 async def test_key_without_effect_stores_the_value_itself() -> None:
     ledger, backend = MemoryLedger(), ScriptedBackend(GOOD)
     first = await pay(ledger, backend)

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
+from commitgate.argument import check_finite, check_int, check_text, check_words
+from commitgate.errors import MisuseError
+
 if TYPE_CHECKING:
     from commitgate.contract import Contract
 
@@ -28,7 +31,12 @@ class FinishReason(StrEnum):
 
 
 FaultKind: TypeAlias = Literal["rate_limit", "overload", "server", "auth", "quota", "bad_request", "protocol", "model"]
+Role: TypeAlias = Literal["system", "user", "assistant"]
 DeadEndCause: TypeAlias = Literal["schema", "tokenizer", "prefix", "truncation_order"]
+
+
+ROLES: tuple[Role, ...] = ("system", "user", "assistant")
+"""Who can speak in a conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +128,20 @@ class Message:
 
     Attributes:
         role: ``system``, ``user`` or ``assistant``.
-        content: its text.
+        content: its text, not blank.
+
+    Raises:
+        MisuseError: the role is none of these, or the content is no text, blank or not encodable.
     """
 
-    role: Literal["system", "user", "assistant"]
+    role: Role
     content: str = field(repr=False)
+
+    def __post_init__(self) -> None:
+        check_text("role", self.role)
+        if self.role not in ROLES:
+            raise MisuseError("role must be 'system', 'user' or 'assistant', found another word")
+        check_words("content", self.content)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +154,9 @@ class Sampling:
         top_p: keep the smallest set of legal tokens whose probability reaches this, in (0, 1]; 1 keeps all.
         seed: makes the draw repeatable on one machine; None draws from the system's entropy.
         max_tokens: most tokens of the answer, >= 1.
+
+    Raises:
+        MisuseError: one of them is of another type or out of its range.
     """
 
     temperature: float = 0.0
@@ -146,11 +166,13 @@ class Sampling:
     max_tokens: int = 512
 
     def __post_init__(self) -> None:
-        from math import isfinite
-
-        from commitgate.errors import MisuseError
-
-        if not (isfinite(self.temperature) and self.temperature >= 0):
+        check_finite("temperature", self.temperature)
+        check_finite("top_p", self.top_p)
+        check_int("max_tokens", self.max_tokens)
+        for name, value in (("top_k", self.top_k), ("seed", self.seed)):
+            if value is not None:
+                check_int(name, value)
+        if self.temperature < 0:
             raise MisuseError(f"temperature must be a finite number >= 0, found {self.temperature!r}")
         if self.top_k is not None and self.top_k < 1:
             raise MisuseError(f"top_k must be >= 1 or None, found {self.top_k!r}")
@@ -232,6 +254,7 @@ class Backend(Protocol):
 
 
 __all__ = [
+    "ROLES",
     "Backend",
     "BackendIdentity",
     "DeadEndCause",
@@ -245,6 +268,7 @@ __all__ = [
     "GenerationRequest",
     "Message",
     "RefusalDelta",
+    "Role",
     "Sampling",
     "TextDelta",
     "Usage",

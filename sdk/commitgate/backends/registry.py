@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from commitgate.argument import check_kind, check_text, wrong_kind
 from commitgate.backends.base import Backend
 from commitgate.errors import MisuseError, UnknownModelError
 
@@ -18,13 +19,17 @@ class BackendRegistry:
         given: the caller's backends by name.
 
     Raises:
-        MisuseError: a name is empty or holds a slash, so no model's name could reach it.
+        MisuseError: a name is empty or holds a slash, so no model's name could reach it; or a backend is none.
     """
 
     def __init__(self, given: Mapping[str, Backend]) -> None:
-        for name in given:
+        check_kind("backends", given, Mapping, "a mapping of names to backends")
+        for name, backend in given.items():
+            check_text("a backend's name", name)
             if not name or "/" in name:
                 raise MisuseError(f"a backend's name must not be empty or hold a slash, found {name!r}")
+            if not isinstance(getattr(backend, "name", None), str) or not callable(getattr(backend, "open", None)):
+                raise wrong_kind(f"backends[{name!r}]", "a Backend", backend)
         self._given = dict(given)
         self._local: Backend | None = None
 
@@ -35,9 +40,11 @@ class BackendRegistry:
             model: ``backend/name``, split at the first slash; ``name`` may be left out.
 
         Raises:
+            MisuseError: it is no text.
             UnknownModelError: there is no such backend.
         """
-        if not model or not model.strip():
+        check_text("model", model)
+        if not model.strip():
             raise UnknownModelError(f"model is blank; write backend/name with one of: {self._names()}")
         backend, _, name = model.partition("/")
         if backend in self._given:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from commitgate.argument import wrong_kind
 from commitgate.errors import LedgerUnavailableError
 from commitgate.ledger.base import Ledger
 from commitgate.ledger.sqlite import SqliteLedger
@@ -24,14 +25,25 @@ def ledger_at(place: Ledger | str | os.PathLike[str] | None, environ: Mapping[st
 
     Raises:
         LedgerUnavailableError: the user's data folder cannot be made.
-        MisuseError: the path cannot be a file's name.
+        MisuseError: it is neither, or the path cannot be a file's name.
     """
     if isinstance(place, str | os.PathLike):
         return SqliteLedger(place)
     if place is not None:
-        return place
+        return checked_ledger(place)
     named = environ.get(LEDGER_VARIABLE)
     return SqliteLedger(named) if named else SqliteLedger(_default_path())
+
+
+def checked_ledger(ledger: Ledger) -> Ledger:
+    """Return ``ledger`` where it has the methods of one.
+
+    Raises:
+        MisuseError: it has not.
+    """
+    if not all(callable(getattr(ledger, name, None)) for name in ("claim", "commit", "release", "aclose")):
+        raise wrong_kind("ledger", "a path or a Ledger", ledger)
+    return ledger
 
 
 def _default_path() -> Path:
@@ -47,4 +59,4 @@ def _default_path() -> Path:
     return folder / "ledger.sqlite"
 
 
-__all__ = ["LEDGER_VARIABLE", "ledger_at"]
+__all__ = ["LEDGER_VARIABLE", "checked_ledger", "ledger_at"]

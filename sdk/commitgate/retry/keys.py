@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import NewType
 
+from commitgate.argument import check_text
 from commitgate.backends.base import Message
 from commitgate.errors import MisuseError
 
@@ -33,13 +34,8 @@ def operation_key(text: str) -> OperationKey:
     Raises:
         MisuseError: it is empty, too long or not encodable. The message never shows it.
     """
-    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers without a type checker
-        raise MisuseError(f"operation_key must be a str, found {type(text).__name__}")
-    try:
-        size_bytes = len(text.encode())
-    except UnicodeEncodeError:
-        # The encoder's error carries the key, so it is left out of the chain.
-        raise MisuseError("operation_key must be text that UTF-8 can encode, found a lone surrogate") from None
+    check_text("operation_key", text)
+    size_bytes = len(text.encode())
     if not 1 <= size_bytes <= MAX_OPERATION_KEY_BYTES:
         raise MisuseError(f"operation_key must be 1 to {MAX_OPERATION_KEY_BYTES} bytes long, found {size_bytes}")
     return OperationKey(text)

@@ -163,7 +163,9 @@ class Call(Generic[T, R]):
             effect_name=None if order.effect is None else order.effect.name,
             effect_version=None if order.effect is None else order.effect.version,
             input_fingerprint=(
-                messages_fingerprint(order.conversation.messages) if given is None else given_fingerprint(given)
+                messages_fingerprint(order.conversation.asked(contract.schema))
+                if given is None
+                else given_fingerprint(given)
             ),
         )
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
-from commitgate.backends.base import Message
+from commitgate.argument import check_words, wrong_kind
+from commitgate.backends.base import Message, Role
 from commitgate.errors import MisuseError
 from commitgate.json_value import JsonObject, JsonValue
 from commitgate.run.outline import outline
 
 PromptSchema: TypeAlias = Literal["append", "none"]
 Schema: TypeAlias = "JsonObject | bool"
+MessageLike: TypeAlias = Message | Mapping[str, str]
+"""A message, or a dict of its ``role`` and ``content``."""
 
 PROMPT_LINES = 200
 """Most lines of a prompt that is made from a schema's own descriptions."""
@@ -31,33 +35,58 @@ class Conversation:
     messages: tuple[Message, ...] = field(repr=False)
 
     @staticmethod
-    def of(prompt: str | None, messages: Sequence[Message] | None, system: str | None) -> Conversation:
+    def of(prompt: str | None, messages: Sequence[MessageLike] | None, system: str | None) -> Conversation:
         """Check and join the three ways of asking.
 
         Raises:
-            MisuseError: they contradict each other, or one is given and says nothing.
+            MisuseError: they contradict each other, or one is of another type, not encodable, or says nothing.
         """
         if prompt is not None and messages is not None:
             raise MisuseError("give prompt or messages, not both")
         for name, text in (("prompt", prompt), ("system", system)):
-            if text is not None and not text.strip():
-                raise MisuseError(f"{name} is blank; leave it out instead")
-        if messages is not None and not messages:
-            raise MisuseError("messages is empty; leave it out instead")
-        found = tuple(messages or ())
+            if text is not None:
+                check_words(name, text)
+        found = () if messages is None else _messages(messages)
         if system is not None and any(message.role == "system" for message in found):
             raise MisuseError("give system or a system message, not both")
         head = () if system is None else (Message("system", system),)
         return Conversation((*head, *found) if prompt is None else (*head, Message("user", prompt)))
 
+    def asked(self, schema: Schema) -> tuple[Message, ...]:
+        """Return what is asked, never empty: where the caller has no words, the schema's own are the prompt."""
+        if all(message.role == "system" for message in self.messages):
+            return (*self.messages, Message("user", described(schema)))
+        return self.messages
+
     def to_send(self, schema: Schema, prompt_schema: PromptSchema) -> tuple[Message, ...]:
         """Return the messages as the model gets them, never empty."""
-        messages = self.messages
-        if all(message.role == "system" for message in messages):
-            messages = (*messages, Message("user", described(schema)))
+        messages = self.asked(schema)
         if prompt_schema == "none" or isinstance(schema, bool):
             return messages
         return _with_system(messages, outline(schema))
+
+
+def _messages(given: object) -> tuple[Message, ...]:
+    if not isinstance(given, Sequence) or isinstance(given, str | bytes | bytearray):
+        raise wrong_kind("messages", "a list of Message or dict", given)
+    if not given:
+        raise MisuseError("messages is empty; leave it out instead")
+    return tuple(_message(f"messages[{index}]", item) for index, item in enumerate(cast("Sequence[object]", given)))
+
+
+def _message(name: str, given: object) -> Message:
+    if isinstance(given, Message):
+        return given
+    if not isinstance(given, Mapping):
+        raise wrong_kind(name, "a Message or a dict", given)
+    fields = cast("Mapping[object, object]", given)
+    if set(fields) != {"role", "content"}:
+        # Other keys may carry meaning, as calls of tools do, and would be lost without a word.
+        raise MisuseError(f"{name} must have exactly the keys role and content, found {len(fields)} keys")
+    try:
+        return Message(cast(Role, fields["role"]), cast(str, fields["content"]))
+    except MisuseError as error:
+        raise MisuseError(f"{name}: {error}") from None
 
 
 def described(schema: Schema) -> str:
@@ -67,9 +96,9 @@ def described(schema: Schema) -> str:
 
 
 def _descriptions(schema: JsonValue) -> Iterator[str]:
-    waiting: list[tuple[str, JsonValue]] = [("", schema)]
+    waiting: deque[tuple[str, JsonValue]] = deque([("", schema)])
     while waiting:
-        name, node = waiting.pop(0)
+        name, node = waiting.popleft()
         if not isinstance(node, dict):
             continue
         words = [word for word in (node.get("title"), node.get("description")) if isinstance(word, str) and word]
@@ -92,4 +121,4 @@ def _with_system(messages: tuple[Message, ...], text: str) -> tuple[Message, ...
     return (Message("system", f"{first.content}\n\n{text}"), *rest)
 
 
-__all__ = ["Conversation", "PromptSchema", "described"]
+__all__ = ["Conversation", "MessageLike", "PromptSchema", "described"]

@@ -1,0 +1,83 @@
+"""Check what a caller hands over, so that the wrong kind of thing is refused early and by its name.
+
+Messages name the argument, what was wanted and the type that was found; never the value, which may be payload.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TypeVar
+
+from commitgate.errors import MisuseError
+
+T = TypeVar("T")
+
+
+def wrong_kind(name: str, wanted: str, found: object) -> MisuseError:
+    """Return the error for an argument that is of another type than ``wanted``."""
+    return MisuseError(f"{name} must be {wanted}, found {type(found).__name__}")
+
+
+def check_kind(name: str, value: object, kind: type[object], wanted: str) -> None:
+    """Check that ``value`` is of ``kind``.
+
+    Raises:
+        MisuseError: it is not.
+    """
+    if not isinstance(value, kind):
+        raise wrong_kind(name, wanted, value)
+
+
+def check_text(name: str, value: object) -> None:
+    """Check that ``value`` is text that can be sent and stored.
+
+    Raises:
+        MisuseError: it is no ``str``, or holds a lone surrogate, as undecodable bytes of a command line become.
+    """
+    if not isinstance(value, str):
+        raise wrong_kind(name, "a str", value)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        # The encoder's error carries the text, so it is left out of the chain.
+        raise MisuseError(f"{name} must be text that UTF-8 can encode, found a lone surrogate") from None
+
+
+def check_words(name: str, value: object) -> None:
+    """Check that ``value`` is text that says something.
+
+    Raises:
+        MisuseError: it is no text, or blank.
+    """
+    check_text(name, value)
+    if isinstance(value, str) and not value.strip():
+        raise MisuseError(f"{name} is blank; leave it out instead")
+
+
+def check_int(name: str, value: object) -> None:
+    """Check that ``value`` is an integer, and none of the two that are called True and False.
+
+    Raises:
+        MisuseError: it is not.
+    """
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise wrong_kind(name, "an int", value)
+
+
+def check_finite(name: str, value: object, wanted: str = "a number") -> None:
+    """Check that ``value`` is a number that a float can hold.
+
+    Raises:
+        MisuseError: it is not.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise wrong_kind(name, wanted, value)
+    try:
+        is_finite = isfinite(value)
+    except OverflowError:
+        is_finite = False
+    if not is_finite:
+        raise MisuseError(f"{name} must be {wanted}, found one that is not finite")
+
+
+__all__ = ["check_finite", "check_int", "check_kind", "check_text", "check_words", "wrong_kind"]
