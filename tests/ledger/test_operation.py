@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import anyio
 import pytest
+from pydantic import BaseModel, model_validator
 
 from commitgate.effect import Effect, EffectContext
 from commitgate.errors import (
@@ -33,7 +34,7 @@ from commitgate.ledger import (
     State,
 )
 from commitgate.ledger.states import LEASE_ENDED_REASON
-from commitgate.retry import effect_key, operation_key
+from commitgate.retry import OperationKey, effect_key, operation_key
 
 pytestmark = pytest.mark.anyio
 
@@ -474,11 +475,66 @@ async def test_a_release_that_fails_is_told_and_does_not_raise(ledger: Ledger, f
 async def test_an_exit_raised_inside_an_effect_is_recorded_and_goes_on(
     ledger: Ledger, fingerprint: Fingerprint
 ) -> None:
-    with pytest.raises(BaseExceptionGroup) as caught:
-        async with operation(ledger, CountedEffect(raising(SystemExit(3))), fingerprint) as driven:
+    async with operation(ledger, CountedEffect(raising(SystemExit(3))), fingerprint) as driven:
+        with pytest.raises(SystemExit):
             await driven.commit(None, **PAYLOADS)
-    assert caught.value.subgroup(SystemExit) is not None
+    assert driven.verdict == Doubt("the effect raised SystemExit")
     assert (await row_of(ledger)).reason == "the effect raised SystemExit"
+
+
+class StrayBeats(MemoryLedger):
+    """Raise, at every renewal, a cancellation that nobody asked for."""
+
+    async def extend(self, key: OperationKey, fence: int, *, lease_s: float) -> None:
+        with anyio.CancelScope() as scope:
+            scope.cancel()
+            try:
+                await anyio.lowlevel.checkpoint()
+            except BaseException as error:
+                caught = error
+                raise
+        raise caught
+
+
+async def test_a_stray_cancellation_at_a_renewal_does_not_stop_the_effect(fingerprint: Fingerprint) -> None:
+    beaten = anyio.Event()
+    beats: list[float] = []
+
+    async def beat(seconds: float) -> None:
+        beats.append(seconds)
+        if len(beats) > 3:
+            beaten.set()
+            await anyio.sleep_forever()
+
+    async def effect(value: object, context: EffectContext) -> str:
+        await beaten.wait()
+        return "T-1"
+
+    async with operation(StrayBeats(), effect, fingerprint, sleep=beat) as driven:
+        assert await driven.commit(None, **PAYLOADS) == Applied("T-1")
+
+
+class Leaving(BaseModel):
+    """A result that can be stored, and exits when it is read."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def leave(cls, data: object) -> object:
+        raise SystemExit(3)
+
+
+async def leaving(value: object, context: EffectContext) -> Leaving:
+    return Leaving.model_construct()
+
+
+async def test_an_exit_raised_when_a_result_is_read_back_says_that_the_effect_ran(
+    ledger: Ledger, fingerprint: Fingerprint
+) -> None:
+    async with operation(ledger, leaving, fingerprint) as driven:
+        with pytest.raises(SystemExit):
+            await driven.commit(None, **PAYLOADS)
+    row = await row_of(ledger)
+    assert (row.state, row.reason) == (State.IN_DOUBT, "the effect ran, but its result raised SystemExit")
 
 
 async def test_no_payload_is_shown_by_verdicts_and_replays(ledger: Ledger, fingerprint: Fingerprint) -> None:

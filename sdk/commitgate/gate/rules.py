@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar, cast
 
+from commitgate.cancellation import is_cancellation, must_go_on
 from commitgate.gate.layers import Failure, Layer
 from commitgate.json_value import JsonValue
 
@@ -56,7 +57,11 @@ async def _judge(rule: Rule[T], value: T) -> list[Failure]:
         if inspect.isawaitable(result):
             result = await result
         return [_failure(violation) for violation in _violations(result)]
-    except Exception as error:  # noqa: BLE001 - a rule is the caller's code and may raise anything
+    except BaseException as error:
+        # A rule is the caller's code and may raise anything, as one does that awaits an own task which was cancelled.
+        is_stray = is_cancellation(error) and not must_go_on(error)
+        if not isinstance(error, Exception) and not is_stray:
+            raise
         return [_broken(rule, f"raised {type(error).__name__}")]
 
 

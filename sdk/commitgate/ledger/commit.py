@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 
 import anyio
 
+from commitgate.cancellation import must_go_on
 from commitgate.effect import Effect, EffectContext
 from commitgate.errors import EffectRejected, LedgerUnavailableError
 from commitgate.ledger.base import Claimed, Ledger
@@ -96,11 +97,13 @@ class CommitPath(Generic[T, R]):
     async def _apply(self, effect: Effect[T, R], result: R) -> Verdict[R]:
         try:
             result_json = effect.dump(result)
+            # Read back before it is stored, so that no stored result is one that cannot be read.
+            verdict = Applied(effect.load(result_json))
         except ValueError as error:
             # It did run, so neither COMMITTED with an invented result nor a failure would be true.
             return await self._doubt(f"the effect ran, but {error}", error)
-        # Read back before it is stored, so that no stored result is one that cannot be read.
-        verdict = Applied(effect.load(result_json))
+        except BaseException as error:  # noqa: BLE001 - the result's own code may raise anything; the keeper goes on with what is no Exception
+            return await self._doubt(f"the effect ran, but its result raised {type(error).__qualname__}", error)
         return await self._write_last(
             lambda: self.ledger.commit(self.key, self.claimed.fence, result=result_json),
             State.COMMITTED,
@@ -131,11 +134,14 @@ class CommitPath(Generic[T, R]):
         self, write: Callable[[], Awaitable[None]], target: State, verdict: Verdict[R], *, otherwise: str
     ) -> Verdict[R]:
         """Return ``verdict`` once the row is in ``target``, and a doubt where it cannot be brought there."""
-        raised: Exception | None = None
+        raised: BaseException | None = None
         for _ in range(FINAL_WRITE_TRIES):
             try:
                 await write()
-            except Exception as error:  # noqa: BLE001 - the effect has run: whatever a store raises, it must not look as if it had not
+            except BaseException as error:
+                # The effect has run: whatever a store raises, it must not look as if it had not.
+                if must_go_on(error):
+                    raise
                 raised = error
                 if await self._stands(target):
                     return verdict
@@ -147,7 +153,10 @@ class CommitPath(Generic[T, R]):
         """Return whether the row is in ``target`` under this call's claim; False where it cannot be read."""
         try:
             row = await self.ledger.read(self.key)
-        except Exception:  # noqa: BLE001 - the error that led here is the one to report
+        except BaseException as error:
+            # The error that led here is the one to report.
+            if must_go_on(error):
+                raise
             return False
         return row is not None and row.fence == self.claimed.fence and row.state is target
 

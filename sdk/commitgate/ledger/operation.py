@@ -22,6 +22,7 @@ import anyio
 from anyio.abc import TaskGroup
 from anyio.lowlevel import checkpoint_if_cancelled
 
+from commitgate.cancellation import is_cancellation, must_go_on
 from commitgate.effect import Effect
 from commitgate.errors import LeaseLostError, LedgerError, LedgerUnavailableError, MisuseError
 from commitgate.ledger.base import Claimed, Ledger
@@ -95,7 +96,7 @@ class Operation(Generic[T, R]):
         self._claimed: Claimed | None = None
         self._replay: Replay[R] | None = None
         self._verdict: Verdict[R] | None = None
-        self._failure: Exception | None = None
+        self._failure: BaseException | None = None
         self._is_lost = False
         self._is_released = False
 
@@ -217,8 +218,11 @@ class Operation(Generic[T, R]):
         with anyio.CancelScope(shield=True):
             try:
                 await self._hold()
-            except Exception as error:  # noqa: BLE001 - the caller raises it; here it would end every call of the client
-                self._failure = error
+            except BaseException as error:
+                # The caller raises it; here it would end every call of the client.
+                if must_go_on(error):
+                    raise
+                self._failure = _tellable(error)
             finally:
                 self._started.set()
                 self._done.set()
@@ -246,7 +250,10 @@ class Operation(Generic[T, R]):
                 await self._ledger.extend(self._key, claimed.fence, lease_s=self._lease_s)
             except LeaseLostError:
                 break
-            except Exception:  # noqa: BLE001 - a store that fails for a moment is tried again at the next beat
+            except BaseException as error:
+                # A store that fails for a moment is tried again at the next beat.
+                if not isinstance(error, Exception) and (must_go_on(error) or not is_cancellation(error)):
+                    raise
                 failed += 1
             else:
                 failed = 0
@@ -267,15 +274,20 @@ class Operation(Generic[T, R]):
         )
         try:
             self._verdict = await path.run(value, value_json=value_json, receipt_json=receipt_json, timeout_s=timeout_s)
-        except Exception as error:  # noqa: BLE001 - the caller raises it; no effect was started
-            self._failure = error
-            await self._give_back(claimed, "ledger_unavailable")
         except BaseException as error:
-            self._verdict = Doubt("the task that writes the ledger was ended from outside", error)
-            raise
-        if isinstance(self._verdict, Doubt) and not isinstance(self._verdict.error, Exception | None):
-            # KeyboardInterrupt, SystemExit or a cancellation of the keeper itself: recorded, and not ours to swallow.
-            raise self._verdict.error
+            if must_go_on(error):
+                self._verdict = Doubt("the task that writes the ledger was ended from outside", error)
+                raise
+            # The caller raises it; no effect was started.
+            self._failure = _tellable(error)
+            await self._give_back(claimed, "ledger_unavailable")
+            return
+        raised = self._verdict.error if isinstance(self._verdict, Doubt) else None
+        if raised is not None and must_go_on(raised):
+            raise raised
+        if not isinstance(raised, Exception | None) and not is_cancellation(raised):
+            # KeyboardInterrupt, SystemExit and the like: recorded, and the caller's to raise, not ours to swallow.
+            self._failure = raised
 
     async def _give_back(self, claimed: Claimed, ending: str) -> None:
         try:
@@ -292,6 +304,15 @@ class Operation(Generic[T, R]):
         if record.state is State.FAILED_BEFORE_EFFECT:
             return Rejected(record.reason or "")
         return Doubt(record.reason or "")
+
+
+def _tellable(error: BaseException) -> BaseException:
+    """Return what the caller can raise: a cancellation that nobody asked for would look like one of the caller's."""
+    if not is_cancellation(error):
+        return error
+    told = LedgerUnavailableError("the ledger raised a cancellation that nobody had asked for")
+    told.__cause__ = error
+    return told
 
 
 __all__ = ["BEATS_PER_LEASE", "DEFAULT_LEASE_S", "Operation"]

@@ -11,7 +11,8 @@ from anyio.abc import TaskGroup
 from anyio.lowlevel import checkpoint_if_cancelled
 from typing_extensions import TypeVar
 
-from commitgate.errors import MisuseError
+from commitgate.cancellation import is_cancellation, must_go_on
+from commitgate.errors import CommitgateError, MisuseError
 from commitgate.outcome import Outcome
 from commitgate.preview import Preview, Reset
 from commitgate.run.call import Call
@@ -120,8 +121,11 @@ class StructuredRun(Generic[T, R]):
         try:
             with self._scope:
                 self._outcome = await self._call.run()
-        except Exception as error:  # noqa: BLE001 - the caller raises it; here it would end every call of the client
-            self._error = error
+        except BaseException as error:
+            # The caller raises it; here it would end every call of the client.
+            if must_go_on(error):
+                raise
+            self._error = _tellable(error)
         finally:
             if self._outcome is None and self._error is None:
                 self._outcome = self._call.cancelled()
@@ -135,6 +139,15 @@ class StructuredRun(Generic[T, R]):
     def _check_entered(self) -> None:
         if not self._is_entered:
             raise MisuseError("enter the run first: async with client.stream_structured(...) as run")
+
+
+def _tellable(error: BaseException) -> BaseException:
+    """Return what the caller can raise: a cancellation that nobody asked for would look like one of the caller's."""
+    if not is_cancellation(error):
+        return error
+    told = CommitgateError("code that this call ran raised a cancellation that nobody had asked for; correct that code")
+    told.__cause__ = error
+    return told
 
 
 __all__ = ["StructuredRun"]
