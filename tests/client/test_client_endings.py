@@ -1,5 +1,6 @@
 """Streams of the real world and the ending that each must have."""
 
+import json
 from random import Random
 from typing import Any
 
@@ -97,6 +98,26 @@ async def test_answer_past_its_limit_is_violated() -> None:
     outcome, _ = await ask([{"text": '{"to":"'}, {"text": "x" * 100_000}], schema=contract)
     assert isinstance(outcome, Violated)
     assert (outcome.kind, outcome.position) == ("limit", 1_000)
+
+
+@pytest.mark.parametrize("chunking", ["whole", "bytes", 7])
+async def test_text_that_needs_too_many_states_has_an_ending_with_its_text(chunking: Chunking) -> None:
+    from commitgate.contract import Contract
+    from commitgate.limits import Limits
+
+    text = json.dumps({f"k{number}": number for number in range(200)})
+    contract = Contract.of({"type": "object"}, limits=Limits(states=400))
+    outcome, _ = await ask([{"text": text}, STOP], schema=contract, effect=None, chunking=chunking)
+    assert isinstance(outcome, Violated)
+    assert outcome.kind == "limit"
+    assert "states" in outcome.explanation
+    assert 0 < outcome.position < len(text)
+    assert outcome.partial_text == text
+    receipt = outcome.receipt
+    assert (receipt.compile_result, receipt.attempts, receipt.is_accept_state) == ("compiled", 1, False)
+    whole, _ = await ask([{"text": text}, STOP], schema=contract, effect=None)
+    assert isinstance(whole, Violated)
+    assert whole.position == outcome.position
 
 
 @pytest.mark.parametrize(

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 
 import anyio
 from anyio.lowlevel import checkpoint
 
 from commitgate.automaton import Automaton, compile
 from commitgate.backends.base import Backend, Event, EventStream, GenerationRequest, TextDelta
+from commitgate.errors import LimitExceededError
 from commitgate.gate.gate import Gate
 from commitgate.gate.states import State
 from commitgate.gate.verdict import Verdict, Whole
-from commitgate.outcome import TimedOut
+from commitgate.limits import Limits
+from commitgate.outcome import Receipt, TimedOut, Violated
 from commitgate.preview import Preview, PreviewReader, ReaderState
 from commitgate.run.facts import Facts
+from commitgate.run.limited_acceptor import LimitedAcceptor
 from commitgate.run.patience import HIDDEN_READ_S, TRAILING_READ_S, Patience
 from commitgate.timeouts import Timeouts
 
@@ -47,9 +51,12 @@ class Attempt:
         self._facts = facts
         self._show = show
         limits = request.contract.limits
+        self._acceptor = LimitedAcceptor(automaton.acceptor())
+        # Any JSON at all may need more states than the contract's own limit is meant for.
+        plain = replace(limits, states=max(limits.states, Limits().states))
         self._gate = Gate(
-            automaton.acceptor(),
-            json_acceptor=lambda: compile(True, limits=limits).acceptor(),
+            self._acceptor,
+            json_acceptor=lambda: LimitedAcceptor(compile(True, limits=plain).acceptor()),
             text_bytes=limits.text_bytes,
         )
         self._reader = PreviewReader(request.contract, max_depth=limits.nesting)
@@ -61,14 +68,16 @@ class Attempt:
         Raises:
             ContractError: the backend cannot enforce the contract.
             BackendError: the backend cannot begin.
-            LimitExceededError: reading the text needs more states than allowed.
         """
         self._facts.begin_attempt(anyio.current_time())
         async with self._backend.open(self._request) as stream:
             self._facts.identity = stream.identity
             self._facts.gate = self._gate
-            timed_out = await self._read(stream)
-        verdict = timed_out or self._gate.verdict
+            try:
+                cut_off = await self._read(stream)
+            except LimitExceededError as error:
+                cut_off = self._over_limit(str(error))
+        verdict = cut_off or self._gate.verdict
         assert verdict is not None, "a closed gate has ruled"
         # Only the end closes a number at the root; everything else was shown when its last byte came.
         if isinstance(verdict, Whole) and self._show is not None and self._reader.state is ReaderState.ACCEPT_IF_EOF:
@@ -102,8 +111,14 @@ class Attempt:
             if event.legal_mass is not None:
                 self._legal_mass = event.legal_mass
         passed = self._gate.feed(event)
+        if self._acceptor.is_exceeded:
+            self._gate.evidence.violation = self._over_limit(self._acceptor.explain())
         if passed and self._show is not None:
             self._show(self._reader.feed(passed).with_legal_mass(self._legal_mass))
+
+    def _over_limit(self, explanation: str) -> Violated:
+        position = len(self._gate.evidence.passed)
+        return Violated(kind="limit", position=position, explanation=explanation, receipt=Receipt())
 
     def _adjust(self, patience: Patience, now: float) -> None:
         if self._gate.state is State.HIDING:
