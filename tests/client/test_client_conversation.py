@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from scripts import GOOD, Pay, client_with
 
 from commitgate.backends.base import Message
-from commitgate.json_value import JsonObject
+from commitgate.json_value import JsonObject, JsonValue
 from commitgate.run.outline import CHOICES, DEPTH, LINES, outline
 from commitgate.testing import ScriptedBackend
 
@@ -118,6 +118,34 @@ def test_outline_of_a_schema_without_end_ends() -> None:
     shown = outline(wide).splitlines()
     assert len(shown) == 1 + LINES
     assert shown[1].count(",") == CHOICES
+
+
+CIRCLE: JsonObject = {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/circle"}]}
+CROWD: list[JsonValue] = [{"anyOf": [{"$ref": f"#/$defs/c{number}"} for number in range(60)]} for _ in range(60)]
+
+
+@pytest.mark.parametrize(
+    ("schema", "line"),
+    [
+        ({"properties": {"a": {"$ref": "#/$defs/circle"}}, "$defs": {"circle": CIRCLE}}, "- a: null"),
+        ({"properties": {"a": {"$ref": "#/$defs/own"}}, "$defs": {"own": {"$ref": "#/$defs/own"}}}, "- a: any value"),
+        (
+            {
+                "properties": {"a": {"anyOf": [{"$ref": "#/$defs/c0"}, {"type": "string"}]}},
+                "$defs": {f"c{number}": options for number, options in enumerate(CROWD)},
+            },
+            "- a: a text",
+        ),
+    ],
+    ids=["circle", "own reference", "crowd"],
+)
+def test_outline_ends_however_options_refer_to_one_another(schema: JsonObject, line: str) -> None:
+    assert outline(schema).splitlines()[1] == line
+
+
+def test_outline_takes_no_more_fields_than_it_shows() -> None:
+    crowd: JsonObject = {"properties": {f"f{number}": {"$ref": "#"} for number in range(1_000)}}
+    assert len(outline(crowd).splitlines()) == 1 + LINES
 
 
 def test_schema_that_is_no_object_is_shown_as_json_without_noise() -> None:

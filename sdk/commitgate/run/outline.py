@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 
 from commitgate.gate.places import Schemas
 from commitgate.json_value import JsonObject, JsonValue
@@ -48,10 +49,11 @@ def outline(schema: JsonObject) -> str:
     heading = _FIELDS
     if "properties" not in node and isinstance(node.get("items"), dict):
         node, heading = _resolved(schemas, node["items"]), _ITEMS
-    lines = list(_fields(schemas, node, 0))
+    # Taken one by one: fields that refer to one another can be more than any memory holds.
+    lines = list(islice(_fields(schemas, node, 0), LINES))
     if not lines:
         return f"{_SCHEMA}\n{json.dumps(_without_noise(schema), ensure_ascii=False, default=str)}"
-    return "\n".join([heading, *lines[:LINES]])
+    return "\n".join([heading, *lines])
 
 
 def _fields(schemas: Schemas, node: JsonObject, depth: int) -> Iterator[str]:
@@ -97,12 +99,18 @@ def _choices(field: JsonObject) -> list[str]:
 
 
 def _types(schemas: Schemas, field: JsonObject) -> list[str]:
-    named = field.get("type")
-    names = [name for name in (named if isinstance(named, list) else [named]) if isinstance(name, str)]
-    words = [_TYPES[name] for name in names if name in _TYPES]
-    options = field.get("anyOf", field.get("oneOf", []))
-    for option in options if isinstance(options, list) else []:
-        words += _types(schemas, _resolved(schemas, option))
+    words: list[str] = []
+    waiting, seen = [field], set[int]()
+    while waiting:
+        node = waiting.pop()
+        named = node.get("type")
+        names = [name for name in (named if isinstance(named, list) else [named]) if isinstance(name, str)]
+        words += [_TYPES[name] for name in names if name in _TYPES]
+        options = node.get("anyOf", node.get("oneOf", []))
+        # Options may refer to one another in a circle, and to the same ones many times over.
+        fresh = [option for option in options if id(option) not in seen] if isinstance(options, list) else []
+        seen.update(map(id, fresh))
+        waiting += [_resolved(schemas, option) for option in reversed(fresh)]
     return list(dict.fromkeys(words))
 
 
