@@ -327,6 +327,43 @@ async def test_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert caught.value.extra == "local"
 
 
+class Broken:
+    """Stands for the package of models, with an import in it that fails."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def __getattr__(self, name: str) -> object:
+        if name == "LocalModel":
+            raise self.error
+        raise AttributeError(name)
+
+
+@pytest.mark.parametrize(
+    ("error", "wanted"),
+    [
+        (ModuleNotFoundError("no", name="torch"), MissingExtraError),
+        (ModuleNotFoundError("no", name="transformers.models"), MissingExtraError),
+        (ModuleNotFoundError("no", name="safetensors"), MissingExtraError),
+        (ModuleNotFoundError("no", name="commitgate_local.engine"), ModelLoadError),
+        (ModuleNotFoundError("no", name="commitgate.gate.gone"), ModelLoadError),
+        (ModuleNotFoundError("no"), ModelLoadError),
+        (ImportError("cannot import name 'x' from 'torch'", name="torch"), ModelLoadError),
+        (OSError("libtorch_cpu.so: cannot open shared object file"), ModelLoadError),
+    ],
+    ids=str,
+)
+async def test_broken_import_is_told_from_a_missing_extra(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, wanted: type[Exception]
+) -> None:
+    monkeypatch.setitem(sys.modules, "commitgate_local", Broken(error))
+    async with Client() as client:
+        with pytest.raises(wanted) as caught:
+            await client.generate_structured("local", SCHEMA, prompt="x")
+    assert type(caught.value) is wanted
+    assert caught.value.__cause__ is error
+
+
 async def test_making_a_backend_loads_nothing() -> None:
     def load(name: str) -> FakeModel:
         pytest.fail("loaded too early")

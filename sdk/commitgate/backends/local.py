@@ -20,7 +20,7 @@ import anyio.to_thread
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from commitgate.backends.base import BackendIdentity, Event, EventStream, GenerationRequest
-from commitgate.errors import MissingExtraError
+from commitgate.errors import MissingExtraError, ModelLoadError
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
@@ -35,6 +35,9 @@ DECODE_THREADS = 4
 
 MODELS_KEPT = 2
 """Most loaded models kept; the one unused for longest makes room."""
+
+EXTRA_PACKAGES = frozenset({"accelerate", "gguf", "numpy", "safetensors", "tokenizers", "torch", "transformers"})
+"""What the extra ``local`` installs, directly or with its parts."""
 
 
 class Model(Protocol):
@@ -109,8 +112,14 @@ class LocalBackend:
 def _load_installed(name: str) -> Model:
     try:
         from commitgate_local import LocalModel
-    except ImportError as error:
-        raise MissingExtraError("local", "running a model on this machine") from error
+    except (ImportError, OSError) as error:
+        # A library that is there but broken is not cured by installing it; torch's own may raise OSError.
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        if missing == "commitgate_local" or (missing or "").partition(".")[0] in EXTRA_PACKAGES:
+            raise MissingExtraError("local", "running a model on this machine") from error
+        raise ModelLoadError(
+            f"the code that runs models cannot be imported: {type(error).__name__}: {error}"
+        ) from error
     return LocalModel.load(name)
 
 
@@ -194,4 +203,4 @@ class _LocalStream:
         self._receiving.close()
 
 
-__all__ = ["DECODE_THREADS", "EVENTS_AHEAD", "MODELS_KEPT", "LocalBackend", "Model"]
+__all__ = ["DECODE_THREADS", "EVENTS_AHEAD", "EXTRA_PACKAGES", "MODELS_KEPT", "LocalBackend", "Model"]
