@@ -15,7 +15,7 @@ from commitgate.automaton.json_schema import Satisfiability
 from commitgate.automaton.json_schema.keywords import Holds, Kind, keyword
 from commitgate.automaton.json_schema.plain_json import canonical
 from commitgate.errors import MisuseError, SchemaError
-from commitgate.json_value import JsonValue
+from commitgate.json_value import JsonSchema, JsonValue
 from commitgate.limits import Limits
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True, default=object)
 
 Numbers: TypeAlias = Literal["float", "decimal"]
-Schema: TypeAlias = "bool | dict[str, JsonValue]"
 
 LANGUAGE_VERSION = "1"
 """Counts changes of meaning: two releases that read a schema differently must not share digests."""
@@ -52,7 +51,7 @@ class Contract(Generic[T_co]):
 
     name: str
     version: str | None = None
-    schema: Schema = field(repr=False)
+    schema: JsonSchema = field(repr=False)
     limits: Limits = field(default_factory=Limits, repr=False)
     rules: tuple[Rule[T_co], ...] = field(default=(), repr=False)
     numbers: Numbers = "float"
@@ -80,7 +79,7 @@ class Contract(Generic[T_co]):
 
     @staticmethod
     def json_schema(
-        schema: Schema,
+        schema: JsonSchema,
         *,
         name: str | None = None,
         version: str | None = None,
@@ -118,7 +117,7 @@ class Contract(Generic[T_co]):
     @overload
     @staticmethod
     def of(
-        schema: Schema,
+        schema: JsonSchema,
         *,
         name: str | None = None,
         version: str | None = None,
@@ -167,7 +166,7 @@ class Contract(Generic[T_co]):
                 type_adapter=given.type_adapter,
             )
         if isinstance(schema, dict | bool):
-            plain = cast("Schema", schema)
+            plain = cast("JsonSchema", schema)
             adapter = None
         else:
             adapter, plain = _of_type(schema)
@@ -185,7 +184,7 @@ class Contract(Generic[T_co]):
 _VALUES = (str, bytes, int, float, list, tuple, set, frozenset, FunctionType, BuiltinFunctionType, MethodType)
 
 
-def _of_type(schema: object) -> tuple[TypeAdapter[object], Schema]:
+def _of_type(schema: object) -> tuple[TypeAdapter[object], JsonSchema]:
     from pydantic import TypeAdapter
     from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError
 
@@ -205,7 +204,7 @@ def _of_type(schema: object) -> tuple[TypeAdapter[object], Schema]:
         reason = str(error).splitlines()[0]
         raise MisuseError(f"schema is not a type that pydantic can read: {reason}") from error
     try:
-        return adapter, cast("Schema", adapter.json_schema(mode="validation", schema_generator=SteeringSchema))
+        return adapter, cast("JsonSchema", adapter.json_schema(mode="validation", schema_generator=SteeringSchema))
     except PydanticInvalidForJsonSchema as error:
         raise SchemaError(f"this type has no JSON Schema to steer a model with: {error.message}") from error
 
@@ -215,7 +214,7 @@ def _type_name(schema: object) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def _title(schema: Schema) -> str | None:
+def _title(schema: JsonSchema) -> str | None:
     title = schema.get("title") if isinstance(schema, dict) else None
     return title if isinstance(title, str) and title else None
 
@@ -244,4 +243,4 @@ def digest(value: JsonValue) -> str:
     return hashlib.sha256(canonical(value).encode()).hexdigest()
 
 
-__all__ = ["Contract", "Numbers", "Schema", "digest"]
+__all__ = ["Contract", "Numbers", "digest"]

@@ -6,5 +6,6 @@ from typing import TypeAlias
 JsonScalar: TypeAlias = "str | int | float | Decimal | bool | None"
 JsonValue: TypeAlias = "JsonScalar | list[JsonValue] | dict[str, JsonValue]"
 JsonObject: TypeAlias = "dict[str, JsonValue]"
+JsonSchema: TypeAlias = "bool | JsonObject"
 
-__all__ = ["JsonObject", "JsonScalar", "JsonValue"]
+__all__ = ["JsonObject", "JsonScalar", "JsonSchema", "JsonValue"]

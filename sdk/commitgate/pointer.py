@@ -1,7 +1,9 @@
-"""Write JSON pointers.
+"""Write and follow JSON pointers.
 
 Source: RFC 6901.
 """
+
+from commitgate.json_value import JsonValue
 
 
 def escape_token(token: str) -> str:
@@ -14,4 +16,22 @@ def child(pointer: str, *tokens: str | int) -> str:
     return pointer + "".join("/" + escape_token(str(token)) for token in tokens)
 
 
-__all__ = ["child", "escape_token"]
+def value_at(root: JsonValue, pointer: str) -> JsonValue:
+    """Return the value that ``pointer`` names inside ``root`` (RFC 6901 section 4).
+
+    Raises:
+        KeyError: there is none.
+    """
+    value = root
+    for escaped in pointer.split("/")[1:]:
+        token = escaped.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, dict):
+            value = value[token]
+        elif isinstance(value, list) and token.isascii() and token.isdigit() and int(token) < len(value):
+            value = value[int(token)]
+        else:
+            raise KeyError(pointer)
+    return value
+
+
+__all__ = ["child", "escape_token", "value_at"]

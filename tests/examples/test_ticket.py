@@ -114,6 +114,8 @@ async def test_second_run_opens_no_second_ticket(program: ModuleType, tmp_path: 
 def test_demo_commits_only_what_the_rules_allow_and_replays(tmp_path: Path) -> None:
     out = run_demo(tmp_path)
     rows = tickets(tmp_path)
+    assert len(rows) == 2, "two of the three e-mails become tickets"
+    assert "the rules layer refused the answer: evidence_not_visible" in out
     assert len(rows) == len(set(re.findall(r"committed +ticket number (\d+)", out)))
     assert "A-999" not in "".join(evidence for _, evidence in rows)
     assert all(priority != "high" or evidence != "[]" for priority, evidence in rows)

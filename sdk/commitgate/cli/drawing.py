@@ -14,6 +14,7 @@ from rich.text import Text
 
 from commitgate.cli.harmless import harmless
 from commitgate.json_value import JsonValue
+from commitgate.pointer import child
 
 FINAL_STYLE = "green"
 OPEN_STYLE = "italic yellow"
@@ -71,7 +72,7 @@ def _lines(value: JsonValue, place: _Place, final_paths: Collection[str]) -> Ite
     yield Text.assemble(place.head, (opening, style))
     entries = list(value.items()) if isinstance(value, dict) else [(str(i), item) for i, item in enumerate(value)]
     for number, (key, item) in enumerate(entries):
-        pointer = f"{place.pointer}/{key.replace('~', '~0').replace('/', '~1')}"
+        pointer = child(place.pointer, key)
         head = Text(_INDENT * (place.depth + 1))
         if isinstance(value, dict):
             head.append(_quoted(key), KEY_STYLE).append(": ")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 from urllib.parse import unquote
 
 from commitgate.json_value import JsonObject, JsonValue
+from commitgate.pointer import value_at
 
 if TYPE_CHECKING:
     from jsonschema_rs import Validator
@@ -93,16 +94,10 @@ class Schemas:
         if named is not None:
             return named
         base, _, fragment = reference.partition("#")
-        node: JsonValue = self._named.get(base) if base else self._root
-        for part in fragment.split("/")[1:]:
-            part = unquote(part).replace("~1", "/").replace("~0", "~")
-            if isinstance(node, dict):
-                node = node.get(part)
-            elif isinstance(node, list) and part.isdigit() and int(part) < len(node):
-                node = node[int(part)]
-            else:
-                return None
-        return node
+        try:
+            return value_at(self._named.get(base) if base else self._root, unquote(fragment))
+        except KeyError:
+            return None
 
 
 class Place:

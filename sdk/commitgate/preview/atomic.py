@@ -11,6 +11,7 @@ from typing import TypeAlias
 from urllib.parse import unquote
 
 from commitgate.json_value import JsonObject, JsonValue
+from commitgate.pointer import value_at
 
 _BRANCHES = ("allOf", "anyOf", "oneOf")
 _SINGLE = ("if", "then", "else")
@@ -124,16 +125,10 @@ class _Shared:
             if self._anchors is None:
                 self._anchors = dict(_anchors(self._root))
             return self._anchors.get(fragment)
-        node: JsonValue = self._root
-        for token in fragment.split("/")[1:]:
-            name = unquote(token).replace("~1", "/").replace("~0", "~")
-            if isinstance(node, dict):
-                node = node.get(name)
-            elif isinstance(node, list) and name.isdecimal() and int(name) < len(node):
-                node = node[int(name)]
-            else:
-                return None
-        return node
+        try:
+            return value_at(self._root, unquote(fragment))
+        except KeyError:
+            return None
 
 
 def _dict(value: JsonValue) -> JsonObject:

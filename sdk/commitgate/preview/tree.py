@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from commitgate.json_value import JsonScalar, JsonValue
+from commitgate.pointer import child
 
 _NEVER = 1 << 62
 """Stamp of what has not happened yet."""
@@ -97,13 +98,13 @@ def value_at(document: Container, moment: int) -> list[JsonValue]:
     todo: list[tuple[Container, list[JsonValue] | dict[str, JsonValue]]] = [(document, result)]
     while todo:
         container, target = todo.pop()
-        for key, child in container.children_at(moment):
+        for key, inner in container.children_at(moment):
             value: JsonValue
-            if isinstance(child, Container):
-                value = [] if child.names is None else {}
-                todo.append((child, value))
+            if isinstance(inner, Container):
+                value = [] if inner.names is None else {}
+                todo.append((inner, value))
             else:
-                value = child.at(moment) if isinstance(child, Text) else child
+                value = inner.at(moment) if isinstance(inner, Text) else inner
             if isinstance(target, dict):
                 target[str(key)] = value
             else:
@@ -116,15 +117,14 @@ def final_paths_at(document: Container, moment: int) -> Iterator[str]:
 
     The pointer of the item of ``document`` itself is ``""``.
     """
-    todo = [("", child) for _, child in document.children_at(moment)]
+    todo = [("", inner) for _, inner in document.children_at(moment)]
     while todo:
         pointer, node = todo.pop()
         if not isinstance(node, Container | Text) or node.closed_at <= moment:
             yield pointer
         if isinstance(node, Container):
-            for key, child in node.children_at(moment):
-                token = str(key).replace("~", "~0").replace("/", "~1")
-                todo.append((f"{pointer}/{token}", child))
+            for key, inner in node.children_at(moment):
+                todo.append((child(pointer, key), inner))
 
 
 __all__ = ["Container", "Node", "Text", "final_paths_at", "value_at"]

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import cast
 from urllib.parse import unquote
 
 from commitgate.automaton.json_schema.forms import check_form
 from commitgate.automaton.json_schema.keywords import DRAFT, KNOWN_FORMATS, Holds, Kind, Level, keyword
 from commitgate.automaton.json_schema.plain_json import kind_of, plain_copy, too_large
 from commitgate.errors import SchemaError, UnsupportedError
-from commitgate.json_value import JsonValue
+from commitgate.json_value import JsonSchema, JsonValue
 from commitgate.limits import Limits
-from commitgate.pointer import child
-
-Schema: TypeAlias = "bool | dict[str, JsonValue]"
+from commitgate.pointer import child, value_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +61,12 @@ class SchemaDocument:
         self.root = _as_schema(plain_copy(root, limits), "")
         self.has_hidden_schemas = False
         self.support: list[SupportRow] = []
-        self._schemas: dict[str, Schema] = {}
+        self._schemas: dict[str, JsonSchema] = {}
         self._properties = 0
         for pointer, schema in _places(self.root, ""):
             self._look_at(pointer, schema)
 
-    def at(self, pointer: str) -> Schema:
+    def at(self, pointer: str) -> JsonSchema:
         """Return the schema at a place that ``resolve`` or ``child`` gave."""
         return self._schemas[pointer]
 
@@ -88,28 +86,11 @@ class SchemaDocument:
             self._adopt(target, pointer)
         return target
 
-    def value_at(self, pointer: str) -> JsonValue:
-        """Return the JSON value at a place.
-
-        Raises:
-            KeyError: there is none.
-        """
-        value: JsonValue = self.root
-        for raw in pointer.split("/")[1:]:
-            token = raw.replace("~1", "/").replace("~0", "~")
-            if isinstance(value, dict):
-                value = value[token]
-            elif isinstance(value, list) and token.isascii() and token.isdigit() and int(token) < len(value):
-                value = value[int(token)]
-            else:
-                raise KeyError(pointer)
-        return value
-
     def _adopt(self, target: str, pointer: str) -> None:
         """Take in a schema that lies where no keyword holds one; references may reach it all the same."""
         self.has_hidden_schemas = True
         try:
-            value = self.value_at(target)
+            value = value_at(self.root, target)
         except KeyError:
             raise SchemaError(
                 f"$ref at {pointer or 'the root'} names nothing in the document; correct it",
@@ -120,7 +101,7 @@ class SchemaDocument:
             if place not in self._schemas:
                 self._look_at(place, schema)
 
-    def _look_at(self, pointer: str, schema: Schema) -> None:
+    def _look_at(self, pointer: str, schema: JsonSchema) -> None:
         self._schemas[pointer] = schema
         if isinstance(schema, bool):
             return
@@ -156,7 +137,7 @@ def _unsupported(name: str, pointer: str, reason: str) -> UnsupportedError:
     )
 
 
-def _as_schema(value: object, pointer: str) -> Schema:
+def _as_schema(value: object, pointer: str) -> JsonSchema:
     if isinstance(value, bool):
         return value
     if isinstance(value, dict):
@@ -180,8 +161,8 @@ def subschemas(schema: dict[str, JsonValue], pointer: str) -> Iterator[tuple[str
                 yield child(pointer, name, key), item
 
 
-def _places(root: Schema, pointer: str) -> Iterator[tuple[str, Schema]]:
-    stack: list[tuple[str, Schema]] = [(pointer, root)]
+def _places(root: JsonSchema, pointer: str) -> Iterator[tuple[str, JsonSchema]]:
+    stack: list[tuple[str, JsonSchema]] = [(pointer, root)]
     while stack:
         place, schema = stack.pop()
         yield place, schema
@@ -190,4 +171,4 @@ def _places(root: Schema, pointer: str) -> Iterator[tuple[str, Schema]]:
             stack.extend(reversed(held))
 
 
-__all__ = ["Schema", "SchemaDocument", "SupportRow", "subschemas"]
+__all__ = ["SchemaDocument", "SupportRow", "subschemas"]

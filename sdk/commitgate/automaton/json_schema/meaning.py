@@ -29,7 +29,7 @@ from commitgate.automaton.json_schema.shapes import (
 )
 from commitgate.errors import LimitExceededError, SchemaError
 from commitgate.json_value import JsonValue
-from commitgate.pointer import child
+from commitgate.pointer import child, value_at
 
 Keywords: TypeAlias = "dict[str, JsonValue]"
 Reader: TypeAlias = "Callable[[Keywords, str], Language]"
@@ -102,7 +102,7 @@ class Meaning:
         if isinstance(part, Never):
             return NOTHING
         if isinstance(part, Exactly):
-            return self._of_value(self._document.value_at(part.pointer), part.pointer)
+            return self._of_value(value_at(self._document.root, part.pointer), part.pointer)
         known = self._known.get((part,))
         if known is not None:
             return known
