@@ -204,7 +204,7 @@ async def test_rule_sees_the_value_as_no_other_rule_has_changed_it() -> None:
 class Uncopyable(BaseModel):
     a: int
 
-    def __deepcopy__(self, memo: object) -> Any:
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Any:
         raise RuntimeError("canary")
 
 

@@ -74,7 +74,10 @@ class SchemaLayer:
 
         try:
             self._validator = validator_for(
-                _exact(schema), validate_formats=False, pattern_options=RegexOptions(), offline=True
+                cast("JsonObject | bool", _exact(schema)),
+                validate_formats=False,
+                pattern_options=RegexOptions(),
+                offline=True,
             )
         except ValidationError as error:
             raise _schema_error(error) from None
