@@ -75,13 +75,18 @@ def request_key(*, operation_key: OperationKey | None, call_id: str | None, re_a
 
 def messages_fingerprint(messages: Sequence[Message]) -> str:
     """Return the default input fingerprint, hexadecimal: what the model is asked, role by role."""
-    parts = (part.encode("utf-8", "surrogatepass") for message in messages for part in (message.role, message.content))
+    parts = (part.encode() for message in messages for part in (message.role, message.content))
     return _hash(b"messages", *parts).hex()
 
 
 def given_fingerprint(text: str) -> str:
-    """Return the hexadecimal fingerprint of an input that the caller names by itself, so that no payload is stored."""
-    return _hash(b"given input", text.encode("utf-8", "surrogatepass")).hex()
+    """Return the hexadecimal fingerprint of an input that the caller names by itself, so that no payload is stored.
+
+    Raises:
+        MisuseError: it is no text that UTF-8 can encode.
+    """
+    check_text("input_fingerprint", text)
+    return _hash(b"given input", text.encode()).hex()
 
 
 def _hash(*parts: bytes) -> bytes:
