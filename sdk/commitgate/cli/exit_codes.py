@@ -15,6 +15,7 @@ from commitgate.errors import (
     MisuseError,
     ModelLoadError,
     ModelRunError,
+    StoredValueError,
     UnsupportedError,
 )
 from commitgate.outcome import Outcome
@@ -36,6 +37,7 @@ class ExitCode(IntEnum):
     KEY_CONFLICT = 6
     IN_PROGRESS = 7
     LEASE_LOST = 8
+    STORED_VALUE = 9
     REFUSED = 10
     FILTERED = 11
     TRUNCATED = 12
@@ -66,6 +68,7 @@ _OF_ERROR: tuple[tuple[type[CommitgateError], ExitCode], ...] = (
     (ModelLoadError, ExitCode.MODEL_UNAVAILABLE),
     (ModelRunError, ExitCode.UNAVAILABLE),
     (LedgerUnavailableError, ExitCode.LEDGER_UNAVAILABLE),
+    (StoredValueError, ExitCode.STORED_VALUE),
     (KeyConflictError, ExitCode.KEY_CONFLICT),
     (InProgressError, ExitCode.IN_PROGRESS),
     (LeaseLostError, ExitCode.LEASE_LOST),
