@@ -10,11 +10,11 @@ from typing import Literal, TypeAlias, cast
 from commitgate.argument import check_words, wrong_kind
 from commitgate.backends.base import Message, Role
 from commitgate.errors import MisuseError
-from commitgate.json_value import JsonObject, JsonValue
+from commitgate.json_value import JsonSchema, JsonValue
 from commitgate.run.outline import outline
 
 PromptSchema: TypeAlias = Literal["append", "none"]
-Schema: TypeAlias = "JsonObject | bool"
+
 MessageLike: TypeAlias = Message | Mapping[str, str]
 """A message, or a dict of its ``role`` and ``content``."""
 
@@ -52,13 +52,13 @@ class Conversation:
         head = () if system is None else (Message("system", system),)
         return Conversation((*head, *found) if prompt is None else (*head, Message("user", prompt)))
 
-    def asked(self, schema: Schema) -> tuple[Message, ...]:
+    def asked(self, schema: JsonSchema) -> tuple[Message, ...]:
         """Return what is asked, never empty: where the caller has no words, the schema's own are the prompt."""
         if all(message.role == "system" for message in self.messages):
             return (*self.messages, Message("user", described(schema)))
         return self.messages
 
-    def to_send(self, schema: Schema, prompt_schema: PromptSchema) -> tuple[Message, ...]:
+    def to_send(self, schema: JsonSchema, prompt_schema: PromptSchema) -> tuple[Message, ...]:
         """Return the messages as the model gets them, never empty."""
         messages = self.asked(schema)
         if prompt_schema == "none" or isinstance(schema, bool):
@@ -89,7 +89,7 @@ def _message(name: str, given: object) -> Message:
         raise MisuseError(f"{name}: {error}") from None
 
 
-def described(schema: Schema) -> str:
+def described(schema: JsonSchema) -> str:
     """Return a schema's own title and descriptions as a prompt."""
     lines = list(dict.fromkeys(_descriptions(schema)))[:PROMPT_LINES]
     return "\n".join(lines) or _BARE_PROMPT
