@@ -201,12 +201,17 @@ def _of_type(schema: object) -> tuple[TypeAdapter[object], JsonSchema]:
         else:
             adapter = TypeAdapter(cast("type[object]", schema))
     except (PydanticSchemaGenerationError, PydanticUserError) as error:
-        reason = str(error).splitlines()[0]
-        raise MisuseError(f"schema is not a type that pydantic can read: {reason}") from error
+        raise _unreadable(error) from error
     try:
         return adapter, cast("JsonSchema", adapter.json_schema(mode="validation", schema_generator=SteeringSchema))
     except PydanticInvalidForJsonSchema as error:
         raise SchemaError(f"this type has no JSON Schema to steer a model with: {error.message}") from error
+    except PydanticUserError as error:
+        raise _unreadable(error) from error
+
+
+def _unreadable(error: Exception) -> MisuseError:
+    return MisuseError(f"schema is not a type that pydantic can read: {str(error).splitlines()[0]}")
 
 
 def _type_name(schema: object) -> str | None:

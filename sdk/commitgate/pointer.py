@@ -3,7 +3,12 @@
 Source: RFC 6901.
 """
 
+import re
+
 from commitgate.json_value import JsonValue
+
+_INDEX = re.compile("0|[1-9][0-9]{0,9}")
+"""An array index (RFC 6901 section 4); one of more digits is beyond every array."""
 
 
 def escape_token(token: str) -> str:
@@ -27,7 +32,7 @@ def value_at(root: JsonValue, pointer: str) -> JsonValue:
         token = escaped.replace("~1", "/").replace("~0", "~")
         if isinstance(value, dict):
             value = value[token]
-        elif isinstance(value, list) and token.isascii() and token.isdigit() and int(token) < len(value):
+        elif isinstance(value, list) and _INDEX.fullmatch(token) and int(token) < len(value):
             value = value[int(token)]
         else:
             raise KeyError(pointer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from enum import Enum
+from enum import Enum, IntEnum
 from typing import Literal
 
 import pytest
@@ -342,3 +342,68 @@ def test_decimal_is_written_as_a_number() -> None:
     automaton = compile(Contract.of(Price), dialect="generate")
     assert automaton.accepts(b'{"amount": 1.25}')
     assert not automaton.accepts(b'{"amount": "1.25"}')
+
+
+@pytest.mark.parametrize("reference", ["#/anyOf/" + "9" * 5000, "#/anyOf/00", "#/anyOf/01", "#/anyOf/-1", "#/anyOf/٠"])
+def test_reference_to_no_index_of_an_array_names_nothing(reference: str) -> None:
+    with pytest.raises(SchemaError) as caught:
+        compile({"$ref": reference, "anyOf": [True]})
+    assert caught.value.keyword == "$ref"
+
+
+@pytest.mark.parametrize("reference", ["#/$defs/%", "#/$defs/%Z1", "#/$defs/a%2"])
+def test_reference_with_half_an_escape_is_refused(reference: str) -> None:
+    with pytest.raises(SchemaError, match="%25"):
+        compile({"$ref": reference, "$defs": {"%": True, "a%2": True}})
+
+
+@pytest.mark.parametrize("name", ["ä", "a b", "a/b", "a~b", "a%b", "日本", 'q"'])
+def test_reference_reaches_a_name_of_any_characters(name: str) -> None:
+    token = name.replace("%", "%25").replace("~", "~0").replace("/", "~1")
+    assert compile({"$ref": f"#/$defs/{token}", "$defs": {name: {"type": "null"}}}).accepts(b"null")
+
+
+class Number(IntEnum):
+    """Stand for an integer with a name."""
+
+    ONE = 1
+
+
+class Text(str):
+    """Stand for a text that spells itself in a way of its own."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "other"
+
+    __repr__ = __str__
+
+
+class Fraction(float):
+    """Stand for a number that spells itself in a way of its own."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "Fraction"
+
+
+def test_subclasses_of_plain_types_count_as_what_they_hold() -> None:
+    odd = Contract.json_schema({Text("enum"): [Fraction(1.5), Text("a"), Number.ONE]})
+    assert odd.language_digest == Contract.json_schema({"enum": [1.5, "a", 1]}).language_digest
+    assert isinstance(odd.schema, dict)
+    values = odd.schema["enum"]
+    assert isinstance(values, list)
+    assert [type(value) for value in values] == [float, str, int]
+
+
+@pytest.mark.timeout(10)
+def test_huge_integer_is_refused_without_spelling_it() -> None:
+    with pytest.raises(SchemaError, match="beyond 10 to the 400"):
+        Contract.json_schema({"const": 1 << 2**24})
+
+
+def test_type_that_names_an_unknown_one_is_misuse() -> None:
+    with pytest.raises(MisuseError):
+        Contract.of(list["Unknown"])  # noqa: F821 - the unknown name is the point

@@ -106,3 +106,12 @@ def test_generate_writes_no_exponent_and_no_negative_zero(text: str, is_written:
 @pytest.mark.parametrize(("value", "text"), [("1e3", "1000"), ("-0", "0"), ("1.50", "1.5"), ("1e-3", "0.001")])
 def test_plain_number_has_digits_alone(value: str, text: str) -> None:
     assert plain_number(Decimal(value)) == text
+
+
+def test_long_enum_of_numbers_accepts_its_values_alone() -> None:
+    constraint = NumberIn(tuple(Decimal(number) / 2 for number in range(20_000)))
+    term = NumberText.make(Arena(), constraint)
+    assert term.walk(b"9999.5").nullable
+    assert term.walk(b"99.995e2").nullable
+    assert not term.walk(b"9999.6").nullable
+    assert not term.walk(b"10000").nullable

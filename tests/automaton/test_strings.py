@@ -108,3 +108,21 @@ def test_long_string_costs_few_states() -> None:
     term = StringBody.make(arena, Length(0, None), Spelling(False))
     assert term.walk("é😀a".encode() * 5000) is term
     assert len(arena) < 20
+
+
+@given(text=TEXTS, choices=st.lists(st.integers(0, 3)), least=st.integers(0, 6), extra=st.integers(0, 3))
+def test_counted_strings_hold_as_many_code_points_as_they_may(
+    text: str, choices: list[int], least: int, extra: int
+) -> None:
+    is_allowed = least <= len(text) <= least + extra
+    assert accepts(Length(least, least + extra), spell(text, choices)) == is_allowed
+    assert accepts(Length(least, None), spell(text, choices)) == (least <= len(text))
+
+
+def test_states_of_a_bounded_string_share_their_byte_classes() -> None:
+    arena = Arena()
+    term = StringBody.make(arena, Length(3, 2_000), Spelling(False))
+    partitions = {id(term.walk(b"a" * length).partition) for length in range(10, 1_000, 10)}
+    assert len(partitions) == 1
+    halves = {id(term.walk(b"a" * length + b"\xf0\x9f").partition) for length in range(10, 1_000, 10)}
+    assert len(halves) == 1

@@ -161,3 +161,15 @@ def test_reference_out_of_the_schema_opens_no_socket_and_no_file(
                     SchemaLayer(schema)
         with pytest.raises(BlockingIOError):
             server.accept()
+
+
+@pytest.mark.parametrize("name", ["ä", "a b", "a%25b", "日本", 'q"'])
+def test_reference_in_any_characters_is_followed(name: str) -> None:
+    layer = SchemaLayer({"$ref": f"#/$defs/{name}", "$defs": {name.replace("%25", "%"): {"type": "null"}}})
+    assert layer.judge(None) == ()
+    assert layer.judge(1) != ()
+
+
+def test_word_like_a_reference_inside_a_constant_is_left_alone() -> None:
+    layer = SchemaLayer({"const": {"$ref": "ä"}})
+    assert layer.judge({"$ref": "ä"}) == ()

@@ -11,10 +11,12 @@ Source: RFC 8259 section 6 (grammar); JSON Schema 2020-12 core section 4.2.3 (1.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import IntEnum
+from itertools import chain
 
 from commitgate.automaton.partition import Partition
 from commitgate.automaton.terms import Arena, Term
@@ -25,6 +27,8 @@ MAX_EXPONENT = 400
 """Largest magnitude of a written exponent; a float ends near 308."""
 
 DIGITS = b"0123456789"
+_AFTER_DIGITS = ":"
+"""Sorts behind every digit."""
 DIGIT_SET = sum(1 << byte for byte in DIGITS)
 NONZERO_DIGIT_SET = DIGIT_SET & ~(1 << 0x30)
 
@@ -152,17 +156,47 @@ class AnyInteger(NumberConstraint):
         return "an integer"
 
 
-@dataclass(frozen=True)
 class NumberIn(NumberConstraint):
-    """Allow the listed values alone, however they are spelled."""
+    """Allow the listed values alone, however they are spelled.
 
-    values: tuple[Decimal, ...]
+    The values lie sorted by their significant digits, so what was read picks a range of them and a long enum is never
+    gone through whole.
+
+    Args:
+        values: at least one, distinct.
+    """
+
+    __slots__ = ("_digits", "_hash", "_sorted", "values")
+
+    def __init__(self, values: tuple[Decimal, ...]) -> None:
+        self.values = values
+        self._sorted = sorted(values, key=_digits_of)
+        self._digits = [_digits_of(value) for value in self._sorted]
+        self._hash = hash(values)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, NumberIn) and self.values == other.values)
 
     def allows(self, register: Register) -> bool:
-        return any(self._equals(register, value) for value in self.values)
+        digits = register.significant.rstrip("0")
+        return any(self._equals(register, value) for value in self._with_digits(digits, digits))
 
     def is_reachable(self, register: Register) -> bool:
-        return any(self._can_become(register, value) for value in self.values)
+        read = register.significant
+        # Digits that go on, or a value whose digits are all read and followed by zeros.
+        going_on = self._with_digits(read, read + _AFTER_DIGITS)
+        ended = self._with_digits(read.rstrip("0"), read.rstrip("0")) if read.endswith("0") else ()
+        return any(self._can_become(register, value) for value in chain(going_on, ended))
+
+    def _with_digits(self, first: str, last: str) -> Iterator[Decimal]:
+        """Yield the values whose significant digits lie between two texts, both included."""
+        start = bisect_left(self._digits, first)
+        while start < len(self._digits) and self._digits[start] <= last:
+            yield self._sorted[start]
+            start += 1
 
     def reduce(self, register: Register) -> Register:
         return register
@@ -216,6 +250,10 @@ def _largest_exponent(read: int) -> int:
         width *= 10
         largest = min(read * width + width - 1, MAX_EXPONENT)
     return largest
+
+
+def _digits_of(value: Decimal) -> str:
+    return _significance(value)[0]
 
 
 def _significance(value: Decimal) -> tuple[str, int]:

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from commitgate.automaton.partition import Partition
-from commitgate.automaton.strings import LAST_CODE_POINT, CharacterState, Ranges
+from commitgate.automaton.strings import LAST_CODE_POINT, CharacterState, Length, Ranges
 from commitgate.automaton.terms import Arena, Term
 
 QUOTE = 0x22
@@ -194,7 +194,7 @@ def _without_surrogates(intervals: Iterable[Interval]) -> Iterator[Interval]:
 class StringBody(Term):
     """Denote what follows in a JSON string up to and including its closing quote."""
 
-    __slots__ = ("_targets", "pending", "spelling", "state")
+    __slots__ = ("_model", "_targets", "pending", "spelling", "state")
 
     def __init__(self, arena: Arena, state: CharacterState, pending: Pending, spelling: Spelling) -> None:
         super().__init__(arena, nullable=False)
@@ -202,6 +202,7 @@ class StringBody(Term):
         self.pending = pending
         self.spelling = spelling
         self._targets: dict[int, Hashable] = {}
+        self._model: StringBody | None = None
 
     @staticmethod
     def make(arena: Arena, state: CharacterState, spelling: Spelling, pending: Pending = None) -> StringBody:
@@ -227,11 +228,38 @@ class StringBody(Term):
         return self.state.describe() + closing
 
     def _partition(self) -> Partition:
+        self._model = self._counter_free()
+        if self._model is not None:
+            return self._model.partition
         self._targets = dict(self._outgoing())
         return Partition.of(self._targets)
 
+    def _counter_free(self) -> StringBody | None:
+        """Return the term that differs from this one in its counters alone; None where it has none.
+
+        A long bounded string has a state for each character. All of them share the model's partition and targets, and
+        keep nothing of their own but the count.
+        """
+        state = self.state
+        if not isinstance(state, Length) or state.most == 0 or state in (Length(0, None), Length(1, None)):
+            return None
+        pending = _leading_to(self.pending, Length(0, None))
+        return StringBody.make(self.arena, Length(min(state.least, 1), None), self.spelling, pending)
+
+    def _target(self, byte: int) -> Hashable:
+        if self._model is None:
+            return self._targets[byte]
+        target = self._model._target(byte)
+        if target is self.arena.epsilon:
+            return target
+        following = self.state.ranges()[0][2]
+        if isinstance(target, CharacterState):
+            return following
+        assert isinstance(target, HalfCharacter | HexDigits | AfterBackslash | LowHalf)
+        return _leading_to(target, following)
+
     def _derive(self, byte: int) -> Term:
-        target = self._targets[byte]
+        target = self._target(byte)
         if target is self.arena.epsilon:
             return self.arena.epsilon
         if isinstance(target, CharacterState):
@@ -303,6 +331,24 @@ class StringBody(Term):
             return _clip(_common(ranges, self.spelling.escaped_controls), 0, 0xFFFF)
         plain = _common(ranges, ((0, 0xD7FF), (0xE000, 0xFFFF)))
         return _clip(sorted([*plain, *_high_halves(ranges)], key=lambda entry: entry[0]), 0, 0xFFFF)
+
+
+def _leading_to(pending: Pending, state: CharacterState) -> Pending:
+    """Return the half-read character with ``state`` wherever it leads."""
+    match pending:
+        case HalfCharacter() | HexDigits():
+            return type(pending)(pending.left, _block_to(pending.block, state))
+        case LowHalf():
+            return LowHalf(_block_to(pending.block, state), pending.read)
+        case _:
+            return pending
+
+
+def _block_to(block: Block, state: CharacterState) -> Block:
+    return tuple(
+        (low, high, LowHalf(_block_to(target.block, state), target.read) if isinstance(target, LowHalf) else state)
+        for low, high, target in block
+    )
 
 
 def _digits(

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from itertools import islice
 from typing import TYPE_CHECKING, cast
+from urllib.parse import quote
 
+from commitgate.automaton.json_schema.keywords import Holds, keyword
 from commitgate.automaton.json_schema.plain_json import exact
 from commitgate.errors import SchemaError
 from commitgate.gate.layers import Failure, Layer
@@ -19,6 +21,9 @@ from commitgate.pointer import child
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
+
+_URI_CHARACTERS = "%/#?:@!$&'()*+,;=~"
+"""What ``quote`` leaves as it is beside letters, digits and ``_.-``: an escape that is there already stays."""
 
 FAILURES_KEPT = 64
 """Most failures that are collected of one value; a hostile one could have millions."""
@@ -74,7 +79,7 @@ class SchemaLayer:
 
         try:
             self._validator = validator_for(
-                cast("JsonObject | bool", _exact(schema)),
+                cast("JsonObject | bool", _for_validator(schema)),
                 validate_formats=False,
                 pattern_options=RegexOptions(),
                 offline=True,
@@ -104,17 +109,38 @@ class SchemaLayer:
         )
 
 
-def _exact(schema: JsonValue) -> JsonValue:
-    """Return the schema with each float as the decimal that it is written as; the validator compares values exactly."""
-    match schema:
+def _for_validator(schema: JsonValue) -> JsonValue:
+    """Return the schema as the validator takes it: floats as the decimals they are written as, references as URIs."""
+    if not isinstance(schema, dict):
+        return _exact(schema)
+    found: dict[str, JsonValue] = {}
+    for name, value in schema.items():
+        match keyword(name).holds, value:
+            case Holds.SCHEMA, _:
+                found[name] = _for_validator(value)
+            case Holds.LIST, list():
+                found[name] = [_for_validator(item) for item in value]
+            case Holds.MAP, dict():
+                found[name] = {key: _for_validator(item) for key, item in value.items()}
+            case _, str() if name == "$ref":
+                # A reference is a URI; the validator looks up what stands behind its escapes.
+                found[name] = quote(value, safe=_URI_CHARACTERS)
+            case _:
+                found[name] = _exact(value)
+    return found
+
+
+def _exact(value: JsonValue) -> JsonValue:
+    """Return a value with each float as the decimal that it is written as; the validator compares values exactly."""
+    match value:
         case dict():
-            return {name: _exact(value) for name, value in schema.items()}
+            return {name: _exact(item) for name, item in value.items()}
         case list():
-            return [_exact(item) for item in schema]
+            return [_exact(item) for item in value]
         case float():
-            return exact(schema)
+            return exact(value)
         case _:
-            return schema
+            return value
 
 
 def _schema_error(error: ValidationError) -> SchemaError:

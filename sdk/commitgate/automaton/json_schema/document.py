@@ -5,6 +5,7 @@ Source: RFC 6901 (JSON pointers, and their URI fragment form in section 6), JSON
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
@@ -17,6 +18,8 @@ from commitgate.errors import SchemaError, UnsupportedError
 from commitgate.json_value import JsonSchema, JsonValue
 from commitgate.limits import Limits
 from commitgate.pointer import child, value_at
+
+_BAD_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,12 @@ class SchemaDocument:
         if reference != "#" and not reference.startswith("#/"):
             raise _unsupported(
                 "$ref", pointer, "only references into the same document, such as '#/$defs/name', are read"
+            )
+        if _BAD_PERCENT.search(reference):
+            raise SchemaError(
+                f"$ref at {pointer or 'the root'} holds a percent sign that no two hex digits follow; write it as %25",
+                pointer=pointer,
+                keyword="$ref",
             )
         target = unquote(reference[1:])
         if target not in self._schemas:

@@ -12,6 +12,8 @@ from commitgate.json_value import JsonValue
 from commitgate.limits import Limits
 from commitgate.pointer import child
 
+_HUGE_BITS = (10 ** (MAX_EXPONENT + 1)).bit_length()
+
 
 def plain_copy(root: JsonValue, limits: Limits) -> JsonValue:
     """Return an own copy of the schema, after checking that it is JSON at all and within its limits.
@@ -40,9 +42,20 @@ def canonical(value: JsonValue) -> str:
 
 
 def _copy(value: JsonValue) -> JsonValue:
-    if isinstance(value, dict):
-        return {key: _copy(item) for key, item in value.items()}
-    return [_copy(item) for item in value] if isinstance(value, list) else value
+    """Return the value made of Python's own types alone; subclasses of them spell themselves in ways of their own."""
+    match value:
+        case dict():
+            return {str.__str__(key): _copy(item) for key, item in value.items()}
+        case list():
+            return [_copy(item) for item in value]
+        case str():
+            return str.__str__(value)
+        case float():
+            return float.__float__(value)
+        case int() if not isinstance(value, bool):
+            return int.__int__(value)
+        case _:
+            return value
 
 
 def too_large(limit_name: str, limit: int, found: int, pointer: str, keyword: str | None = None) -> LimitExceededError:
@@ -99,7 +112,9 @@ def _check_text(text: str, pointer: str) -> None:
 
 
 def _check_number(value: float | Decimal, pointer: str) -> None:
-    number = exact(value)
+    # Turning a huge integer into digits takes time by the square of its size; its bits tell enough.
+    is_huge = isinstance(value, int) and value.bit_length() > _HUGE_BITS
+    number = Decimal(f"1e{MAX_EXPONENT + 1}") if is_huge else exact(value)
     if not number.is_finite():
         raise SchemaError(
             f"the number at {pointer or 'the root'} is not finite, which JSON cannot hold", pointer=pointer
@@ -113,7 +128,7 @@ def _check_number(value: float | Decimal, pointer: str) -> None:
 
 def exact(value: float | Decimal) -> Decimal:
     """Return a schema's number as a decimal, a float as its shortest spelling means it."""
-    return Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+    return Decimal(float.__repr__(value)) if isinstance(value, float) else Decimal(value)
 
 
 def kind_of(value: object) -> str:
