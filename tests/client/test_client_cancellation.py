@@ -61,6 +61,32 @@ async def test_cancel_from_another_task_ends_iteration_and_outcome(script: list[
     assert (await committed_after(ledger, payments)).name == "committed"
 
 
+@pytest.mark.parametrize("key", [None, "k"])
+async def test_cancel_inside_a_rule_hands_over_no_value(key: str | None) -> None:
+    runs: list[StructuredRun[Any, Any]] = []
+    options: Any = {"operation_key": key, "rules": [lambda payment: runs[0].cancel()]}
+    async with (
+        client_with(ScriptedBackend(GOOD)) as client,
+        client.stream_structured("scripted", Pay, prompt="x", **options) as run,
+    ):
+        runs.append(run)
+        assert isinstance(await run.outcome(), Cancelled)
+
+
+async def test_cancel_reaches_a_call_in_the_middle_of_one_large_delta() -> None:
+    text = '{"to":"' + "x" * 100_000
+    async with (
+        client_with(ScriptedBackend([{"text": text}, {"wait": None}])) as client,
+        client.stream_structured("scripted", Pay, prompt="x") as run,
+    ):
+        async for _ in run:
+            run.cancel()
+        outcome = await run.outcome()
+    assert isinstance(outcome, Cancelled)
+    assert text.startswith(outcome.partial_text)
+    assert 0 < len(outcome.partial_text) < len(text)
+
+
 async def test_cancel_after_the_end_changes_nothing() -> None:
     async with client_with(ScriptedBackend(GOOD)) as client, paying(client, Payments()) as run:
         outcome = await run.outcome()

@@ -1,5 +1,7 @@
 """Our own limits end a call as timed out, with the phase that ran out."""
 
+import time
+from contextlib import suppress
 from typing import Any
 
 import anyio
@@ -8,7 +10,7 @@ from scripts import GOOD, PAYMENT, STOP, Pay, Payments, client_with
 
 from commitgate.backends.base import RefusalDelta, TextDelta, Usage
 from commitgate.effect import EffectContext
-from commitgate.ledger import MemoryLedger
+from commitgate.ledger import MemoryLedger, State
 from commitgate.outcome import Committed, InDoubt, Outcome, TimedOut, Violated
 from commitgate.run.patience import Deadline, Patience
 from commitgate.testing import ScriptedBackend, Step
@@ -108,6 +110,36 @@ async def test_total_covers_the_rules() -> None:
     outcome, _ = await ask(GOOD, rules=[endless], timeouts=Timeouts(total_s=0.05))
     assert isinstance(outcome, TimedOut)
     assert outcome.phase == "total"
+
+
+def too_slow(payment: Pay) -> None:
+    time.sleep(0.06)
+
+
+async def deaf(payment: Pay) -> None:
+    with suppress(BaseException):
+        await anyio.sleep_forever()
+
+
+@pytest.mark.parametrize("rule", [too_slow, deaf])
+@pytest.mark.parametrize("has_effect", [True, False])
+async def test_total_that_ran_out_while_judging_starts_no_effect(rule: Any, has_effect: bool) -> None:
+    ledger, payments = MemoryLedger(), Payments()
+    options: Any = {"effect": payments if has_effect else None, "operation_key": "k"}
+    async with client_with(ScriptedBackend(GOOD), ledger) as client:
+        outcome = await client.generate_structured(
+            "scripted", Pay, prompt="x", rules=[rule], timeouts=Timeouts(total_s=0.05), **options
+        )
+    assert isinstance(outcome, TimedOut)
+    assert (outcome.phase, outcome.receipt.value_digest) == ("total", None)
+    assert payments.made == []
+    (row,) = await ledger.list()
+    assert (row.state, row.reason) == (State.RELEASED, "timed_out")
+
+
+async def test_total_that_ran_out_while_judging_hands_over_no_value_without_a_key_either() -> None:
+    outcome, _ = await ask(GOOD, rules=[too_slow], timeouts=Timeouts(total_s=0.05))
+    assert isinstance(outcome, TimedOut)
 
 
 async def test_effect_past_the_total_is_in_doubt() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import replace
 
 import anyio
@@ -21,6 +21,9 @@ from commitgate.run.facts import Facts
 from commitgate.run.limited_acceptor import LimitedAcceptor
 from commitgate.run.patience import HIDDEN_READ_S, TRAILING_READ_S, Patience
 from commitgate.timeouts import Timeouts
+
+SLICE_BYTES = 4_096
+"""Most bytes that are walked before the rest of the program gets its turn: walking new states may take long."""
 
 
 class Attempt:
@@ -97,19 +100,26 @@ class Attempt:
             if event is None:
                 self._gate.close()
             else:
+                await self._take(event)
+                # Read anew, so that time spent on an event does not count as waiting for the next one.
                 now = anyio.current_time()
                 patience.note(event, now)
-                self._take(event, now)
                 self._adjust(patience, now)
-                # Some backends hold their events ready; the rest of the program must get its turn between any two.
-                await checkpoint()
         return None
 
-    def _take(self, event: Event, now: float) -> None:
+    async def _take(self, event: Event) -> None:
         if isinstance(event, TextDelta):
-            self._facts.note_text(event, now)
+            self._facts.note_text(event, anyio.current_time())
             if event.legal_mass is not None:
                 self._legal_mass = event.legal_mass
+        for piece in _slices(event):
+            if self._gate.state is State.ENDED:
+                break
+            self._feed(piece)
+            # Some backends hold their events ready; the rest of the program must get its turn between any two.
+            await checkpoint()
+
+    def _feed(self, event: Event) -> None:
         passed = self._gate.feed(event)
         if self._acceptor.is_exceeded:
             self._gate.evidence.violation = self._over_limit(self._acceptor.explain())
@@ -127,6 +137,15 @@ class Attempt:
             patience.read_on(TRAILING_READ_S, now)
 
 
+def _slices(event: Event) -> Iterator[Event]:
+    """Cut a large text into pieces; the gate and the reader come to the same end however a text is cut."""
+    if not isinstance(event, TextDelta) or len(event.data) <= SLICE_BYTES:
+        yield event
+        return
+    for start in range(0, len(event.data), SLICE_BYTES):
+        yield TextDelta(event.data[start : start + SLICE_BYTES])
+
+
 async def _next(events: AsyncIterator[Event]) -> Event | None:
     try:
         return await anext(events)
@@ -134,4 +153,4 @@ async def _next(events: AsyncIterator[Event]) -> Event | None:
         return None
 
 
-__all__ = ["Attempt"]
+__all__ = ["SLICE_BYTES", "Attempt"]

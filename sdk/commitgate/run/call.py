@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar, cast
 import anyio
 import anyio.to_thread
 from anyio.abc import TaskGroup
+from anyio.lowlevel import checkpoint_if_cancelled
 
 from commitgate.automaton import Automaton, compile
 from commitgate.backends.base import GenerationRequest
@@ -62,9 +63,6 @@ R = TypeVar("R")
 
 LARGE_TEXT_BYTES = 65_536
 """Texts larger than this are parsed and validated in a worker thread: that takes milliseconds and more."""
-
-LEAST_EFFECT_S = 0.001
-"""Least time that an effect gets where the call's total is just used up."""
 
 
 class Call(Generic[T, R]):
@@ -173,7 +171,11 @@ class Call(Generic[T, R]):
         if not isinstance(chosen, Chosen):
             await operation.release(chosen.name)
             return chosen
-        remaining_s = None if self._ends_at is None else max(self._ends_at - anyio.current_time(), LEAST_EFFECT_S)
+        remaining_s = None if self._ends_at is None else self._ends_at - anyio.current_time()
+        if remaining_s is not None and remaining_s <= 0:
+            timed_out = self._timed_out()
+            await operation.release(timed_out.name)
+            return timed_out
         verdict = await operation.commit(
             chosen.value,
             value_json=chosen.value_json,
@@ -218,9 +220,18 @@ class Call(Generic[T, R]):
     async def _choose_in_time(self, contract: Contract[T]) -> Chosen[T] | Failed:
         with anyio.move_on_at(float("inf") if self._ends_at is None else self._ends_at):
             try:
-                return await self._choose(contract)
+                chosen = await self._choose(contract)
             except ContractError as error:
                 return self._unbuildable(error)
+            # A rule may have cancelled the call without waiting for anything, or have kept a cancellation.
+            await checkpoint_if_cancelled()
+            # Work that blocks the event loop keeps the scope above from noticing that the time is over.
+            if self._ends_at is None or anyio.current_time() < self._ends_at:
+                return chosen
+        return self._timed_out()
+
+    def _timed_out(self) -> TimedOut:
+        self._facts.value_digest = None
         limit_s = self._order.timeouts.total_s or 0.0
         return self._facts.fill(TimedOut(phase="total", limit_s=limit_s, receipt=Receipt()))
 
