@@ -13,7 +13,7 @@ from pathlib import Path
 
 import anyio
 
-from commitgate.cli.app import run
+from commitgate.cli import main
 from commitgate.testing import ScriptedBackend
 
 
@@ -33,4 +33,4 @@ if __name__ == "__main__":
     script = [
         {"wait": Standstill(Path(step["wait"]))} if step.get("wait") else step for step in json.loads(sys.argv[1])
     ]
-    sys.exit(run(sys.argv[2:], backends={"scripted": ScriptedBackend(script)}))
+    main(sys.argv[2:], backends={"scripted": ScriptedBackend(script)})

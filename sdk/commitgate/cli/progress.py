@@ -9,6 +9,8 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from commitgate.cli.report import complain
+
 # From here on a model is only loaded, which takes seconds: told on a terminal alone.
 _LOADING = 0.9
 
@@ -47,8 +49,7 @@ class ModelProgress:
         if sys.stderr.isatty():
             self._draw(stage, part)
         elif part < _LOADING:
-            sys.stderr.write(f"commitgate: {stage} (the first time only)\n")
-            sys.stderr.flush()
+            complain(f"{stage} (the first time only)")
 
     def _draw(self, stage: str, part: float) -> None:
         if self._task is None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from typing import cast
 
+from commitgate.cli.command_error import CommandError
 from commitgate.cli.exit_codes import ExitCode, of_outcome
 from commitgate.cli.harmless import harmless
 from commitgate.outcome import Ending, Outcome
@@ -53,10 +55,31 @@ def write_json(report: Mapping[str, object]) -> None:
     sys.stdout.flush()
 
 
+@contextmanager
+def result_written(ending: str) -> Generator[None]:
+    """Turn a result that stdout does not take into an error that says what the command had come to.
+
+    Args:
+        ending: what the command came to, in a word or two.
+
+    Raises:
+        CommandError: the result could not be written, or not whole.
+    """
+    try:
+        yield
+        sys.stdout.flush()
+    except OSError as error:
+        reason = error.strerror or "stdout failed"
+        raise CommandError(
+            f"the result could not be written ({reason}); the command ended as: {ending}", ExitCode.UNWRITTEN
+        ) from error
+
+
 def complain(message: str) -> None:
-    """Write one sentence to stderr."""
-    sys.stderr.write(f"commitgate: {harmless(message)}\n")
-    sys.stderr.flush()
+    """Write one sentence to stderr; where that cannot be written to, the exit code alone tells."""
+    with suppress(OSError):
+        sys.stderr.write(f"commitgate: {harmless(message)}\n")
+        sys.stderr.flush()
 
 
-__all__ = ["complain", "error_report", "outcome_report", "plain", "write_json"]
+__all__ = ["complain", "error_report", "outcome_report", "plain", "result_written", "write_json"]
