@@ -26,6 +26,16 @@ _REWORDED = (
 )
 
 
+_REFUSED = (
+    "the model's chat template refuses the conversation ({}); give roles in the order that the model knows (many want "
+    "user and assistant in turn, beginning with user), or take another model"
+)
+
+
+class _TemplateError(ModelRunError):
+    """Raised when the chat template fails."""
+
+
 class _AddedToken(Protocol):
     content: str
     special: bool
@@ -130,13 +140,23 @@ class Tokenizer:
             messages: role and content of each message.
 
         The template's own special tokens become tokens; those spelled inside a message stay text. Without a chat
-        template the contents are joined by empty lines.
+        template the contents are joined by empty lines. Where the template refuses a conversation with system
+        messages, as those of models do that know no such role, they are put before the first user message instead.
 
         Raises:
-            ModelRunError: a message spells a special token and the template does not keep messages as they are.
+            ModelRunError: the template fails; or a message spells a special token and the template does not keep
+                messages as they are.
         """
         if not self._fast.chat_template:
             return self.encode("\n\n".join(content for _, content in messages))
+        try:
+            return self._encode_chat(messages)
+        except _TemplateError:
+            if all(role != "system" for role, _ in messages):
+                raise
+        return self._encode_chat(_without_system(messages))
+
+    def _encode_chat(self, messages: Sequence[tuple[str, str]]) -> list[int]:
         rendered = self._render(messages)
         if any(token in content for _, content in messages for token in self._special_strings()):
             return self._encode_guarded(messages, rendered)
@@ -147,7 +167,12 @@ class Tokenizer:
 
     def _render(self, messages: Sequence[tuple[str, str]]) -> str:
         conversation = [{"role": role, "content": content} for role, content in messages]
-        return self._fast.apply_chat_template(conversation, tokenize=False, add_generation_prompt=True)
+        try:
+            return self._fast.apply_chat_template(conversation, tokenize=False, add_generation_prompt=True)
+        except Exception as error:
+            # A template is code that came with the model: it raises jinja2's exceptions and any of Python's. Their
+            # messages may quote the conversation and are left out.
+            raise _TemplateError(_REFUSED.format(type(error).__name__)) from error
 
     def _encode_guarded(self, messages: Sequence[tuple[str, str]], rendered: str) -> list[int]:
         """Encode the template's parts and the messages' parts separately, so that only the former yield specials.
@@ -178,6 +203,18 @@ class Tokenizer:
             if len(texts) == 1:
                 return [self._backend.encode(texts[0], add_special_tokens=False).ids]
             return [found.ids for found in self._backend.encode_batch_fast(list(texts), add_special_tokens=False)]
+
+
+def _without_system(messages: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the messages with all system texts put before the first user message, or as one where there is none."""
+    texts = [content for role, content in messages if role == "system"]
+    others = [message for message in messages if message[0] != "system"]
+    roles = [role for role, _ in others]
+    if "user" not in roles:
+        return [("user", "\n\n".join(texts)), *others]
+    first = roles.index("user")
+    others[first] = ("user", "\n\n".join([*texts, others[first][1]]))
+    return others
 
 
 def _state_of(component: object) -> JsonValue:
