@@ -11,7 +11,7 @@ from typing import Protocol
 
 import torch
 
-from commitgate.errors import ModelRunError
+from commitgate_local.model_errors import model_breaks
 from commitgate_local.transformers_runtime import CausalModel, run_arguments
 
 
@@ -32,11 +32,15 @@ class ModelForward:
 
     Args:
         model: the model; used by one conversation at a time.
+
+    Raises:
+        ModelRunError: it has a configuration that cannot be run.
     """
 
     def __init__(self, model: CausalModel) -> None:
         self._model = model
-        self._arguments = run_arguments(model)
+        with model_breaks():
+            self._arguments = run_arguments(model)
 
     def prefill(self, ids: Sequence[int]) -> None:
         """Append tokens whose logits nobody asks for."""
@@ -48,13 +52,9 @@ class ModelForward:
         Raises:
             ModelRunError: the model broke; it must not be used further for this conversation.
         """
-        try:
-            with torch.inference_mode():
-                output = self._model(torch.tensor([list(ids)], dtype=torch.long), **self._arguments)
-                return output.logits[0, -1].float()
-        except (RuntimeError, ValueError, IndexError) as error:
-            # torch reports everything (shapes, memory, devices) as RuntimeError, its embedding as IndexError.
-            raise ModelRunError(f"the model broke while running ({type(error).__name__})") from error
+        with model_breaks(), torch.inference_mode():
+            output = self._model(torch.tensor([list(ids)], dtype=torch.long), **self._arguments)
+            return output.logits[0, -1].float()
 
 
 __all__ = ["Forward", "ModelForward"]

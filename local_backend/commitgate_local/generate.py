@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from commitgate.backends.base import DeadEndReached, Fault, Finish, FinishReason, TextDelta, Usage
 from commitgate.errors import LimitExceededError, ModelRunError
+from commitgate_local.model_errors import model_breaks
 from commitgate_local.sampling import Draw, NothingLegal, draw, make_generator
 
 if TYPE_CHECKING:
@@ -168,9 +169,12 @@ class _Loop:
         last = max(0, len(pending) - 1) // PREFILL_TOKENS * PREFILL_TOKENS
         for start in range(0, last, PREFILL_TOKENS):
             self._check_cancelled()
-            self._with.forward.prefill(pending[start : start + PREFILL_TOKENS])
+            with model_breaks():
+                self._with.forward.prefill(pending[start : start + PREFILL_TOKENS])
         self._check_cancelled()
-        logits = self._with.forward.forward(pending[last:])
+        with model_breaks():
+            # Of whatever precision and place; no logits at all fail here too.
+            logits = self._with.forward.forward(pending[last:]).float().cpu()
         # A cancel during a long pass is heard before its token is written.
         self._check_cancelled()
         if logits.shape != (self._with.vocabulary.width,):

@@ -103,11 +103,12 @@ class LocalModel:
         matcher = self._engine.matcher(request.contract)
         try:
             prompt = self._loaded.tokenizer.chat([(message.role, message.content) for message in request.messages])
+            forward = ModelForward(self._loaded.model)
         except ModelRunError as error:
             emit(Fault(kind="model", message=str(error)))
             return
         decoding = Decoding(
-            forward=ModelForward(self._loaded.model),
+            forward=forward,
             matcher=matcher,
             vocabulary=self._engine.vocabulary,
             prompt=prompt,

@@ -333,3 +333,39 @@ def test_forced_runs_respect_the_limit_of_tokens(tiny: LocalModel, tiny_folder: 
             never,
         )
         assert events[-2:] == [Usage(1, most), Finish(FinishReason.LENGTH, "max_tokens")]
+
+
+@pytest.mark.parametrize("error", [TypeError, KeyError, AssertionError, MemoryError, AttributeError])
+@pytest.mark.parametrize("step", ["prefill", "forward"])
+def test_whatever_a_model_raises_is_a_fault_without_its_message(error: type[Exception], step: str) -> None:
+    class Raising:
+        def prefill(self, ids: Sequence[int]) -> None:
+            if step == "prefill":
+                raise error("a secret")
+
+        def forward(self, ids: Sequence[int]) -> torch.Tensor:
+            raise error("a secret")
+
+    events = Toy(b"1").run(Arena().run(DIGITS, 1), Raising(), prompt=[0] * (PREFILL_TOKENS + 1))
+    assert events == [Fault("model", f"the model broke while running ({error.__name__})")]
+
+
+def test_model_that_gives_no_logits_is_a_fault() -> None:
+    class Silent:
+        def prefill(self, ids: Sequence[int]) -> None: ...
+
+        def forward(self, ids: Sequence[int]) -> None: ...
+
+    events = Toy(b"1").run(Arena().run(DIGITS, 1), Silent())
+    assert [type(event) for event in events] == [Fault]
+
+
+def test_logits_of_half_precision_are_read() -> None:
+    class Half:
+        def prefill(self, ids: Sequence[int]) -> None: ...
+
+        def forward(self, ids: Sequence[int]) -> torch.Tensor:
+            return torch.zeros(2, dtype=torch.bfloat16)
+
+    events = Toy(b"1").run(Arena().run(DIGITS, 2, 2), Half())
+    assert text_of(events) == b"11"
