@@ -23,6 +23,9 @@ from commitgate_local.transformers_runtime import CausalModel, load_model, load_
 Progress: TypeAlias = Callable[[str, float], None]
 
 _HUB_TIMEOUT_S = 10.0
+
+# Most of a model's name that is repeated in an error message.
+_SHOWN_CHARACTERS = 200
 _HUB_FILES = ["*.json", "*.safetensors", "*.jinja"]
 
 
@@ -73,15 +76,7 @@ def load(name_or_path: str = "", *, store: ModelStore | None = None, progress: P
     kept = store or ModelStore(cache_folder())
     if name_or_path in ("", BUNDLED_NAME):
         return _load_folder(*_bundled(kept, report), report)
-    path = Path(name_or_path).expanduser()
-    if path.is_dir():
-        return _load_folder(path, path.resolve().name, _folder_revision(path), report)
-    if path.is_file() and path.suffix == ".gguf":
-        return _load_folder(*_gguf(path, kept, report), report)
-    raise ModelLoadError(
-        f"there is no model {name_or_path!r}: give a folder in transformers' format, a .gguf file, or nothing for "
-        f"the bundled {BUNDLED_NAME}"
-    )
+    return _load_folder(*_own(name_or_path, kept, report), report)
 
 
 def _silent(stage: str, part: float) -> None:
@@ -97,6 +92,31 @@ def _bundled(store: ModelStore, report: Progress) -> tuple[Path, str, str]:
         else:
             found = store.add(BUNDLED_NAME, BUNDLED_REPOSITORY, lambda folder: _download(folder, report))
     return found.folder, BUNDLED_NAME, found.revision
+
+
+def _own(name: str, store: ModelStore, report: Progress) -> tuple[Path, str, str]:
+    try:
+        path = Path(name).expanduser()
+        is_folder, is_file = path.is_dir(), path.is_file()
+    except (OSError, RuntimeError, ValueError):
+        # A name too long for the system, or the home of a user that does not exist.
+        is_folder = is_file = False
+        path = Path()
+    try:
+        if is_folder:
+            return path, path.resolve().name, _folder_revision(path)
+        if is_file and path.suffix == ".gguf":
+            return _gguf(path, store, report)
+    except OSError as error:
+        raise ModelLoadError(f"the model {_shown(name)} cannot be read ({error.strerror or error})") from error
+    raise ModelLoadError(
+        f"there is no model {_shown(name)}: give a folder in transformers' format, a .gguf file, or nothing for "
+        f"the bundled {BUNDLED_NAME}"
+    )
+
+
+def _shown(name: str) -> str:
+    return repr(name if len(name) <= _SHOWN_CHARACTERS else name[:_SHOWN_CHARACTERS] + "...")
 
 
 def _packaged_file() -> Path | None:

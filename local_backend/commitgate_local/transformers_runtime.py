@@ -108,9 +108,20 @@ def load_model(folder: Path, *, gguf_file: str | None = None) -> CausalModel:
 
 
 def save(part: SavableTokenizer | CausalModel, folder: Path) -> None:
-    """Write a tokenizer or a model into a folder, as safetensors and JSON."""
-    with quiet():
-        part.save_pretrained(folder)
+    """Write a tokenizer or a model into a folder, as safetensors and JSON.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    try:
+        with quiet():
+            part.save_pretrained(folder)
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:
+        # The writers, in Rust, put the system's errors (a full disk) into exceptions of their own; what was loaded
+        # before can be written, so nothing else is left that could fail here.
+        raise OSError(f"writing failed with {type(error).__name__}") from error
 
 
 def run_arguments(model: CausalModel) -> dict[str, object]:

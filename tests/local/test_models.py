@@ -28,6 +28,7 @@ from commitgate.errors import ModelLoadError, UnsupportedError
 from commitgate_local import models
 from commitgate_local.local_model import LocalModel
 from commitgate_local.store import ModelStore, sampled_digest
+from commitgate_local.transformers_runtime import save
 
 TICKET = {
     "type": "object",
@@ -138,10 +139,19 @@ def test_turn_is_given_on_after_a_consumer_broke(tiny: LocalModel) -> None:
     assert isinstance(answer(tiny, ask(sampling=Sampling(max_tokens=4)))[1], Finish)
 
 
-@pytest.mark.parametrize("name", ["no/such/folder", "gpt2", "model.gguf", "missing.bin"])
+@pytest.mark.parametrize(
+    "name", ["no/such/folder", "gpt2", "model.gguf", "missing.bin", "a" * 5000, "~nosuchuser/x", "a\0b", "\udce9"]
+)
 def test_missing_model_is_named_in_the_error(name: str) -> None:
-    with pytest.raises(ModelLoadError, match="there is no model"):
+    with pytest.raises(ModelLoadError, match="there is no model") as caught:
         models.load(name)
+    assert len(str(caught.value).encode()) < 500
+
+
+def test_folder_with_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "config.json").symlink_to(tmp_path / "gone")
+    with pytest.raises(ModelLoadError, match="cannot be read"):
+        models.load(str(tmp_path))
 
 
 def test_folder_without_a_model_is_refused(tmp_path: Path) -> None:
@@ -219,6 +229,65 @@ def test_damaged_model_is_replaced(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "models").iterdir()] == ["m"]
 
 
+@pytest.mark.parametrize("size", [3, 5_000_000, 40_000_000])
+@pytest.mark.parametrize("keeps_time", [False, True])
+def test_model_whose_bytes_changed_is_replaced(tmp_path: Path, size: int, keeps_time: bool) -> None:
+    store = ModelStore(tmp_path)
+
+    def make(folder: Path) -> None:
+        (folder / "weights").write_bytes(bytes(size))
+
+    made = store.add("m", "source", make)
+    weights = made.folder / "weights"
+    before = weights.stat()
+    # A place between the samples is seen by the file's time alone; one in a sample, or in a small file, always.
+    place = 0 if keeps_time and size > 16 << 20 else size * 21 // 40
+    with weights.open("r+b") as file:
+        file.seek(place)
+        file.write(b"1")
+    if keeps_time:
+        os.utime(weights, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert store.find("m") is None
+    assert store.add("m", "source", make) == made
+    assert weights.read_bytes() == bytes(size)
+
+
+def test_copied_model_is_whole_whatever_its_time(tmp_path: Path) -> None:
+    store = ModelStore(tmp_path)
+
+    def make(folder: Path) -> None:
+        (folder / "weights").write_bytes(bytes(20_000_000))
+
+    made = store.add("m", "source", make)
+    os.utime(made.folder / "weights", ns=(1, 1))
+    assert store.find("m") == made
+
+
+def test_manifest_of_an_older_form_is_made_anew(tmp_path: Path) -> None:
+    store = ModelStore(tmp_path)
+
+    def make(folder: Path) -> None:
+        (folder / "weights").write_bytes(b"123")
+
+    made = store.add("m", "source", make)
+    place = made.folder / "commitgate.json"
+    manifest = json.loads(place.read_text())
+    older = {
+        "format": 1,
+        "source": "s",
+        "files": [{k: f[k] for k in ("name", "size_bytes", "sha256")} for f in manifest["files"]],
+    }
+    for text in (
+        json.dumps(older),
+        json.dumps([older]),
+        json.dumps({**manifest, "files": 1}),
+        '{"format": 2, "files": []}',
+    ):
+        place.write_text(text)
+        assert store.find("m") is None
+        assert store.add("m", "source", make) == made
+
+
 def test_two_makers_at_once_end_with_one_whole_model(tmp_path: Path) -> None:
     store = ModelStore(tmp_path)
 
@@ -236,6 +305,29 @@ def test_cache_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ModelLoadError, match="COMMITGATE_CACHE"):
         ModelStore(tmp_path / "file").add("m", "source", lambda folder: None)
+
+
+def test_cache_folder_that_is_not_utf8_is_refused_before_the_work(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+
+    def make(_: Path) -> None:
+        raise AssertionError("made in vain")
+
+    with pytest.raises(ModelLoadError, match="COMMITGATE_CACHE") as caught:
+        ModelStore(folder).add("m", "source", make)
+    str(caught.value).encode()
+
+
+def test_disk_that_fills_up_while_saving_is_named(tmp_path: Path) -> None:
+    from safetensors import SafetensorError
+
+    class Full:
+        def save_pretrained(self, folder: Path) -> None:
+            raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    with pytest.raises(ModelLoadError, match=r"COMMITGATE_CACHE.*"):
+        ModelStore(tmp_path).add("m", "source", lambda folder: save(Full(), folder))
+    assert list((tmp_path / "models").iterdir()) == []
 
 
 def test_digest_of_samples_sees_size_and_ends(tmp_path: Path) -> None:
