@@ -105,7 +105,7 @@ def test_closed_error_stream_keeps_the_exit_code(shell: Shell) -> None:
 @pytest.mark.parametrize("where", [">&-", ">/dev/full"])
 def test_error_that_cannot_be_written_as_json_is_told_in_words(shell: Shell, where: str) -> None:
     os.remove(shell.folder / "schema.json")
-    done = through_sh(shell, f'"$@" {where}', *committing(shell))
+    done = through_sh(shell, f'"$@" {where}', *committing(shell), "--json")
     assert done.code == 2
     (line,) = done.err.splitlines()
     assert "schema.json" in line
