@@ -3,8 +3,12 @@
 Example::
 
     script = [{"text": '{"amount":1'}, {"text": "}"}, {"finish": "stop"}]
-    async with Client(backends={"scripted": ScriptedBackend(script)}) as client:
-        outcome = await client.generate_structured("scripted", Payment, prompt="pay")
+    async with Client(backends={"scripted": ScriptedBackend(script)}, ledger=MemoryLedger()) as client:
+        outcome = await client.generate_structured(
+            "scripted", Payment, prompt="pay", effect=pay, operation_key="invoice-7"
+        )
+
+Without ``ledger=MemoryLedger()`` a call with an operation key writes into the user's own ledger.
 
 Each step of a script is a dict with one main key:
 
@@ -12,10 +16,12 @@ Each step of a script is a dict with one main key:
 - ``{"refusal": str}``: text of a refusal;
 - ``{"usage": [input_tokens, output_tokens]}``: counts;
 - ``{"finish": word}``: a word of ``FinishReason``; any other word is one that nobody knows; beside it ``native``;
-- ``{"fault": kind}``: the provider fails; beside it ``message``, ``status``, ``code``, ``retry_after_s``;
-- ``{"dead_end": cause}``: no token is legal; beside it ``prefix_tokens``, ``explanation``;
+- ``{"fault": kind}``: the provider fails; the kind is ``rate_limit``, ``overload``, ``server``, ``auth``, ``quota``,
+  ``bad_request``, ``protocol`` or ``model``; beside it ``message``, ``status``, ``code``, ``retry_after_s``;
+- ``{"dead_end": cause}``: no token is legal; the cause is ``schema``, ``tokenizer``, ``prefix`` or
+  ``truncation_order``; beside it ``prefix_tokens``, ``explanation``;
 - ``{"wait": event}``: wait for an object with an async ``wait()``; None waits until the call gives up;
-- ``{"raise": exception}``: the backend breaks;
+- ``{"raise": exception}``: the backend breaks; a str stands for a ``RuntimeError`` that says it;
 - ``{"close": word}``: the stream ends here, whatever the word; what follows is not played.
 
 A script that was played to its last step ends the stream too.
@@ -31,6 +37,7 @@ from typing import Literal, Protocol, TypeAlias, cast
 
 import anyio
 
+from commitgate.argument import check_kind, check_words
 from commitgate.backends.base import (
     BackendIdentity,
     DeadEndCause,
@@ -46,13 +53,12 @@ from commitgate.backends.base import (
     TextDelta,
     Usage,
 )
+from commitgate.backends.script_step import STEPS, check_step
 from commitgate.errors import MisuseError
+from commitgate.ledger import MemoryLedger
 
 Step: TypeAlias = Mapping[str, object]
 Chunking: TypeAlias = Literal["whole", "bytes"] | int | Random
-
-STEPS = ("text", "refusal", "usage", "finish", "fault", "dead_end", "wait", "raise", "close")
-"""Main keys of a step."""
 
 _LONGEST_RANDOM_CHUNK = 8
 
@@ -75,15 +81,16 @@ class ScriptedBackend:
         open_streams: streams that are open now; 0 after every call, however it ended.
 
     Raises:
-        MisuseError: a step has no main key, or more than one.
+        MisuseError: a step has no main key, more than one, a key that means nothing beside it, or a value that none of
+            its kind can have.
     """
 
     def __init__(self, script: Sequence[Step], *, name: str = "scripted", chunking: Chunking = "whole") -> None:
+        check_kind("script", script, Sequence, "a list of steps")
+        check_words("name", name)
         for number, step in enumerate(script):
-            if sum(key in step for key in STEPS) != 1:
-                raise MisuseError(f"step {number} must have exactly one of: {', '.join(STEPS)}")
-        if isinstance(chunking, int) and chunking < 1:
-            raise MisuseError(f"chunking must be >= 1, found {chunking}")
+            check_step(f"step {number}", step)
+        _check_chunking(chunking)
         self._script = tuple(script)
         self._name = name
         self._chunking: Chunking = chunking
@@ -123,12 +130,20 @@ class _ScriptedStream:
         return self.events
 
 
+def _check_chunking(chunking: object) -> None:
+    if isinstance(chunking, Random) or (isinstance(chunking, str) and chunking in ("whole", "bytes")):
+        return
+    if isinstance(chunking, bool) or not isinstance(chunking, int) or chunking < 1:
+        raise MisuseError("chunking must be 'whole', 'bytes', an int >= 1 or a random.Random")
+
+
 async def _play(script: Sequence[Step], chunking: Chunking) -> AsyncGenerator[Event]:
     for step in script:
         if "close" in step:
             return
         if "raise" in step:
-            raise cast(BaseException, step["raise"])
+            error = cast("BaseException | str", step["raise"])
+            raise RuntimeError(error) if isinstance(error, str) else error
         if "wait" in step:
             await _wait(cast("_Waitable | None", step["wait"]))
             continue
@@ -199,4 +214,4 @@ def _pieces(data: bytes, chunking: Chunking) -> Iterator[bytes]:
         at += length
 
 
-__all__ = ["STEPS", "Chunking", "ScriptedBackend", "Step"]
+__all__ = ["STEPS", "Chunking", "MemoryLedger", "ScriptedBackend", "Step"]

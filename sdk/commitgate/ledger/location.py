@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from commitgate.argument import wrong_kind
-from commitgate.errors import LedgerUnavailableError
+from commitgate.errors import LedgerUnavailableError, MisuseError
 from commitgate.ledger.base import Ledger
 from commitgate.ledger.sqlite import SqliteLedger
 
@@ -27,6 +27,11 @@ def ledger_at(place: Ledger | str | os.PathLike[str] | None, environ: Mapping[st
         LedgerUnavailableError: the user's data folder cannot be made.
         MisuseError: it is neither, or the path cannot be a file's name.
     """
+    if place == ":memory:":
+        raise MisuseError(
+            "ledger must be a Ledger or the path of a file; for one in memory: "
+            "from commitgate.ledger import MemoryLedger, then ledger=MemoryLedger()"
+        )
     if isinstance(place, str | os.PathLike):
         return SqliteLedger(place)
     if place is not None:
