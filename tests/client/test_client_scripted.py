@@ -18,7 +18,7 @@ WRONG: list[object] = [
     "text",
     {"text": 1},
     {"text": "\ud800"},
-    {"text": "x", "legal_mass": 1.5},
+    {"text": "x", "legal_mass": True},
     {"text": "x", "legal_mass": "much"},
     {"text": "x", "legalmass": 0.5},
     {"text": "x", "forced": "yes"},

@@ -45,10 +45,10 @@ def _check_answer(name: str, value: object) -> None:
         check_text(name, value)
 
 
-def _check_share(name: str, value: object) -> None:
-    check_finite(name, value)
-    if not 0 <= cast(float, value) <= 1:
-        raise MisuseError(f"{name} must lie in [0, 1]")
+def _check_mass(name: str, value: object) -> None:
+    # Any number: a backend that reports one outside [0, 1] can be played, too.
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise wrong_kind(name, "a number", value)
 
 
 def _check_count(name: str, value: object) -> None:
@@ -90,7 +90,7 @@ def _check_waitable(name: str, value: object) -> None:
 _CHECKS: Mapping[str, Mapping[str, Callable[[str, object], None]]] = {
     "text": {
         "text": _check_answer,
-        "legal_mass": _check_share,
+        "legal_mass": _check_mass,
         "forced": _kind(bool, "True or False"),
         "tokens": _check_count,
     },
