@@ -96,7 +96,7 @@ _CHECKS: Mapping[str, Mapping[str, Callable[[str, object], None]]] = {
     },
     "refusal": {"refusal": check_text},
     "usage": {"usage": _check_usage},
-    "finish": {"finish": check_text, "native": check_text},
+    "finish": {"finish": _kind(str, "a str"), "native": _kind(str, "a str")},
     "fault": {
         "fault": _one_of(get_args(FaultKind)),
         "message": check_text,
