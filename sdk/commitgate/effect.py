@@ -99,13 +99,24 @@ class Effect(Generic[T, R]):
         if self._is_async:
             returned = self._function(value, context)
         else:
-            # In a tuple, because trio refuses a thread that returns a coroutine, as a decorated effect may do.
-            (returned,) = await anyio.to_thread.run_sync(
-                lambda: (self._function(value, context),), abandon_on_cancel=True
-            )
+            returned = await self._run_in_thread(value, context)
         if inspect.isawaitable(returned):
             returned = await cast("Awaitable[R]", returned)
         return cast("R", returned)
+
+    async def _run_in_thread(self, value: T, context: EffectContext) -> R | Awaitable[R]:
+        def call() -> tuple[R | Awaitable[R], None] | tuple[None, BaseException]:
+            # A tuple, because trio refuses a thread that returns a coroutine, as a decorated effect may do; and an
+            # exception is handed over in it, because asyncio closes the tasks into which a thread raises GeneratorExit.
+            try:
+                return self._function(value, context), None
+            except BaseException as error:  # noqa: BLE001 - raised again by the one who waits
+                return None, error
+
+        returned, raised = await anyio.to_thread.run_sync(call, abandon_on_cancel=True)
+        if raised is not None:
+            raise raised
+        return cast("R | Awaitable[R]", returned)
 
     def dump(self, result: R) -> bytes:
         """Return a result as JSON.
@@ -184,8 +195,8 @@ def _return_annotation(function: Callable[..., object]) -> Any:
     annotated = function if inspect.isroutine(function) else type(function).__call__
     try:
         return get_type_hints(annotated).get("return", inspect.Parameter.empty)
-    except (NameError, TypeError, AttributeError):
-        # Names that exist for the type checker alone, or a callable without readable annotations.
+    except Exception:  # noqa: BLE001 - annotations are the caller's code, evaluated here, and may raise anything
+        # Names that exist for the type checker alone, no expression at all, or a callable without annotations.
         return inspect.Parameter.empty
 
 

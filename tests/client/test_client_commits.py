@@ -1,5 +1,6 @@
 """One operation key, one effect: claims, replays, conflicts and what the ledger keeps."""
 
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -239,3 +240,15 @@ async def test_call_without_a_key_opens_no_ledger(tmp_path: Path) -> None:
     async with Client(backends={"scripted": ScriptedBackend(GOOD)}, ledger=path) as client:
         assert (await client.generate_structured("scripted", Pay, prompt="x")).name == "committed"
     assert not path.exists()
+
+
+@pytest.mark.parametrize("error", [GeneratorExit, StopIteration])
+async def test_synchronous_effect_that_raises_what_no_code_should_is_in_doubt(error: type[BaseException]) -> None:
+    def leaving(value: Pay, context: EffectContext) -> None:
+        raise error
+
+    ledger = MemoryLedger()
+    with suppress(error):
+        await pay(ledger, ScriptedBackend(GOOD), effect=leaving)
+    (row,) = await ledger.list()
+    assert row.state is State.IN_DOUBT

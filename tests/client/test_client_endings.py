@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from scripts import GOOD, PAY, PAYMENT, STOP, Pay, Payments, client_with
 
+from commitgate.contract import Contract
 from commitgate.gate.layers import Layer
 from commitgate.gate.rules import RuleViolation
+from commitgate.limits import Limits
 from commitgate.outcome import Committed, Invalid, Outcome, Unavailable, Violated
 from commitgate.testing import Chunking, ScriptedBackend, Step
 
@@ -217,3 +219,26 @@ async def test_fault_carries_what_the_provider_said() -> None:
 async def test_breaking_backend_raises_and_releases_the_key() -> None:
     with pytest.raises(RuntimeError, match="broken wire"):
         await ask([{"raise": RuntimeError("broken wire")}])
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "position"),
+    [
+        ('{"kkkkkkkkkk":1}', "limit", 11),
+        ('[{"a":["k"],"\\"kkkkkkkk":1}]', "limit", 22),
+        ('["kkkkkkkkkk",{"kkkkkkkk":1,]', "not_json", 28),
+        ('{"kkkkkkkk":"kkkkkkkkkk\n"}', "not_json", 23),
+    ],
+)
+async def test_key_longer_than_the_contract_allows_is_a_limit(text: str, kind: str, position: int) -> None:
+    contract = Contract.json_schema({}, limits=Limits(key_bytes=9))
+    outcome, _ = await ask([{"text": text}, STOP], schema=contract)
+    assert isinstance(outcome, Violated)
+    assert (outcome.kind, outcome.position) == (kind, position)
+
+
+async def test_long_text_that_the_schema_refuses_is_no_limit() -> None:
+    contract = Contract.json_schema({"items": {"maxLength": 12}}, limits=Limits(key_bytes=9))
+    outcome, _ = await ask([{"text": '["","kkkkkkkkkkkkkk'}, STOP], schema=contract)
+    assert isinstance(outcome, Violated)
+    assert outcome.kind == "constraint"

@@ -15,6 +15,7 @@ from commitgate.gate.layers import Layer
 from commitgate.gate.rules import RuleViolation
 from commitgate.ledger import MemoryLedger
 from commitgate.outcome import Committed, Outcome, Receipt
+from commitgate.preview import Preview
 from commitgate.retry.keys import effect_key, operation_key, operation_key_digest
 from commitgate.run.receipt_json import dump_receipt, load_receipt
 from commitgate.testing import ScriptedBackend, Step
@@ -173,3 +174,24 @@ async def test_nothing_shows_prompt_output_value_or_key(
         assert CANARY not in repr(thing)
         assert CANARY not in str(thing)
     assert CANARY not in caplog.text
+
+
+def test_finish_word_that_is_no_character_can_be_stored() -> None:
+    receipt = Receipt(finish_native="\ud800")
+    assert load_receipt(dump_receipt(receipt)).finish_native == "\ud800"
+
+
+@pytest.mark.parametrize("mass", [float("nan"), float("inf")])
+async def test_mass_that_is_no_number_is_left_out(mass: float) -> None:
+    script: list[Step] = [{"text": "{", "legal_mass": 0.5}, {"text": PAYMENT[1:], "legal_mass": mass}, STOP]
+    masses: list[float | None] = []
+    async with (
+        client_with(ScriptedBackend(script)) as client,
+        client.stream_structured("scripted", Pay, prompt="x") as run,
+    ):
+        async for item in run:
+            assert isinstance(item, Preview)
+            masses.append(item.legal_mass)
+        receipt = (await run.outcome()).receipt
+    assert masses[-1] == 0.5
+    assert (receipt.legal_mass_min, receipt.legal_mass_mean) == (0.5, 0.5)

@@ -1,6 +1,6 @@
 """What a replay hands over is what was chosen; and what a rule does to a value reaches nobody else."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Annotated, Any
 from uuid import uuid4
@@ -13,6 +13,7 @@ from commitgate.effect import EffectContext
 from commitgate.errors import EffectRejected, StoredValueError
 from commitgate.ledger import MemoryLedger, State
 from commitgate.outcome import Committed, EffectFailed, InDoubt, Invalid
+from commitgate.retry.keys import operation_key
 from commitgate.testing import ScriptedBackend
 
 pytestmark = pytest.mark.anyio
@@ -213,3 +214,69 @@ async def test_value_that_cannot_be_copied_for_a_rule_is_refused() -> None:
     assert [failure.code for failure in outcome.failures] == ["not_copyable"]
     assert "canary" not in outcome.summary()
     assert (await ask(MemoryLedger(), Uncopyable, '{"a":1}')).name == "committed"
+
+
+def damage(ledger: MemoryLedger, key: str = "k", **changes: Any) -> None:
+    """Change the key's row as a hand with a database tool could."""
+    rows = ledger._rows  # pyright: ignore[reportPrivateUsage] - no legal step writes such a row
+    rows[operation_key(key)] = replace(rows[operation_key(key)], **changes)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"value": b'{"amount":100,"to":"eve"}'},
+        {"value": b'{"b":1}'},
+        {"value": None},
+        {"value": b'{"b":1}', "receipt": b"[]"},
+        {"result": None},
+        {"result": b"{"},
+        {"result": b"\xff"},
+    ],
+    ids=str,
+)
+async def test_damaged_row_hands_over_nothing(change: Any) -> None:
+    ledger = MemoryLedger()
+    await ask(ledger, PAY, effect=paid)
+    damage(ledger, **change)
+    with pytest.raises(StoredValueError) as caught:
+        await ask(ledger, PAY, effect=paid)
+    assert "eve" not in str(caught.value)
+
+
+async def paid(value: object, context: EffectContext) -> str:
+    return "paid"
+
+
+UNREADABLE = [
+    None,
+    b"",
+    b"{",
+    b"\xff",
+    b"[]",
+    b"null",
+    b'{"usage":null}',
+    b'{"usage":{"words":1}}',
+    b'{"finish":"later word"}',
+    b'{"layers":[{"layer":"later"}]}',
+    b'{"layers":[1]}',
+]
+
+
+@pytest.mark.parametrize("receipt", UNREADABLE, ids=repr)
+@pytest.mark.parametrize("schema", [PAY, Pay])
+async def test_receipt_that_cannot_be_read_hides_no_value(receipt: bytes | None, schema: Any) -> None:
+    ledger = MemoryLedger()
+    first = await ask(ledger, schema, effect=paid)
+    damage(ledger, receipt=receipt)
+    again = await ask(ledger, schema, effect=paid)
+    assert again.is_replayed
+    assert (again.value, again.result) == (first.value, "paid")
+    assert again.receipt.contract_name == first.receipt.contract_name
+
+
+async def test_receipt_that_cannot_be_read_hides_no_doubt() -> None:
+    ledger = MemoryLedger()
+    await ask(ledger, Due, '{"due":10}', effect=breaking)
+    damage(ledger, receipt=b"{")
+    assert isinstance(await ask(ledger, Due, '{"due":10}', effect=breaking), InDoubt)

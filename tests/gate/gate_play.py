@@ -18,7 +18,12 @@ PAYMENT = b'{"amount":100,"to":"bob"}'
 
 
 def gate_of(schema: object = PAY, *, text_bytes: int = 1_000_000) -> Gate:
-    return Gate(compile(schema).acceptor(), json_acceptor=lambda: compile(True).acceptor(), text_bytes=text_bytes)
+    return Gate(
+        compile(schema).acceptor(),
+        json_acceptor=lambda: compile(True).acceptor(),
+        text_bytes=text_bytes,
+        key_bytes=16_384,
+    )
 
 
 def chunked(events: Iterable[Event], size: int | None) -> list[Event]:

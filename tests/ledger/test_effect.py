@@ -148,6 +148,8 @@ async def test_a_sync_effect_runs_off_the_event_loop() -> None:
         (Any, {"a": [1, 2.5, "ü\0", True]}),
         (object, 7),
         ("Unresolvable", [1]),
+        ("no expression", [1]),
+        ("1/0", [1]),
         (int, 2**80),
     ],
 )

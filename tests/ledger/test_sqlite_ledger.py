@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -389,3 +390,41 @@ def test_a_users_folder_that_cannot_be_made_is_unavailable(tmp_path: Path, monke
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     with pytest.raises(LedgerUnavailableError, match="COMMITGATE_LEDGER"):
         ledger_at(None, {})
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("change", ["state = 'FOO'", "reason = x'ff'", "fence = 'first'", "lease_expires_at = 'soon'"])
+async def test_a_row_that_is_damaged_is_a_ledger_error(
+    sqlite_path: Path, fingerprint: Fingerprint, change: str
+) -> None:
+    ledger = SqliteLedger(sqlite_path)
+    await ledger.claim(KEY, fingerprint, owner="first", lease_s=30.0)
+    script(sqlite_path, f"UPDATE operation SET {change}")
+    for use in (ledger.read(KEY), ledger.list(), ledger.claim(KEY, fingerprint, owner="second", lease_s=30.0)):
+        if "state" in change and use.__name__ == "list":
+            assert await use == ()  # no state of this release
+            continue
+        with pytest.raises(LedgerUnavailableError, match="row is damaged"):
+            await use
+    await ledger.aclose()
+
+
+@pytest.mark.anyio
+async def test_payloads_that_were_written_back_as_text_are_read(sqlite_path: Path, fingerprint: Fingerprint) -> None:
+    ledger = SqliteLedger(sqlite_path)
+    await ledger.claim(KEY, fingerprint, owner="first", lease_s=30.0)
+    script(sqlite_path, "UPDATE operation SET value = '1', result = '2', receipt = '{}', reason = 'é'")
+    row = await ledger.read(KEY)
+    assert row is not None
+    assert (row.value, row.result, row.receipt, row.reason) == (b"1", b"2", b"{}", "é")
+    await ledger.aclose()
+
+
+@pytest.mark.parametrize(
+    ("path", "options"),
+    [("/x/\ud800", {}), ("x", {"busy_timeout_s": "x"}), ("x", {"busy_timeout_s": 0}), ("x", {"busy_timeout_s": None})],
+    ids=["surrogate", "text", "zero", "none"],
+)
+def test_what_cannot_be_a_file_or_a_time_is_misuse(path: str, options: Any) -> None:
+    with pytest.raises(MisuseError):
+        SqliteLedger(path, **options)

@@ -13,6 +13,7 @@ from typing import Literal, Protocol, assert_never
 from commitgate.backends.base import DeadEndReached, Event, Fault, Finish, FinishReason, RefusalDelta, TextDelta, Usage
 from commitgate.errors import MisuseError
 from commitgate.gate.number_size import NUMBER_SIZE, continues_number
+from commitgate.gate.open_string import open_string
 from commitgate.gate.states import TRANSITIONS, Ruling, Signal, State
 from commitgate.gate.verdict import Evidence, Verdict, rule
 from commitgate.gate.white_space import WHITE_SPACE_RUN_BYTES, WhiteSpaceMeter
@@ -63,6 +64,7 @@ class Gate:
         acceptor: the contract's automaton, at its start.
         json_acceptor: makes an acceptor of any JSON text; it tells text that is no JSON from JSON outside the contract.
         text_bytes: most bytes of an answer, >= 1.
+        key_bytes: most bytes of a key that the contract does not declare, >= 1.
 
     Attributes:
         state: where the gate stands.
@@ -70,10 +72,13 @@ class Gate:
         verdict: what it amounts to; None until a finish, a fault or the end. Final once the state is ``ENDED``.
     """
 
-    def __init__(self, acceptor: Acceptor, *, json_acceptor: Callable[[], Acceptor], text_bytes: int) -> None:
+    def __init__(
+        self, acceptor: Acceptor, *, json_acceptor: Callable[[], Acceptor], text_bytes: int, key_bytes: int
+    ) -> None:
         self._acceptor = acceptor
         self._json_acceptor = json_acceptor
         self._text_bytes = text_bytes
+        self._key_bytes = key_bytes
         self._meter = WhiteSpaceMeter()
         self.evidence = Evidence()
         self.state = State.HELD if acceptor.is_accepting else State.RECEIVING
@@ -177,6 +182,8 @@ class Gate:
         """Return what the first impossible byte breaks, and in words what is allowed there."""
         passed = bytes(self.evidence.passed)
         if self._is_json(passed + byte):
+            if self._is_in_long_key(passed):
+                return "limit", "a key is longer than the contract allows"
             return "constraint", self._acceptor.explain()
         if continues_number(passed, byte):
             return "limit", NUMBER_SIZE
@@ -185,6 +192,12 @@ class Gate:
         if byte == b'"' and self._is_json(passed + b"\x7f"):  # that byte stands in strings alone
             return "constraint", "another key: two keys of one object are equal"
         return "not_json", self._acceptor.explain()
+
+    def _is_in_long_key(self, passed: bytes) -> bool:
+        """Return whether ``passed``, the start of a JSON text, ends inside a key of the longest size allowed."""
+        start = open_string(passed)
+        is_long = start is not None and len(passed) - start > self._key_bytes
+        return is_long and not self._is_json(passed[:start] + b"1")  # any value may be a number, and no key
 
     def _is_json(self, text: bytes) -> bool:
         """Return whether ``text`` can begin a JSON text within the bounds of every contract."""

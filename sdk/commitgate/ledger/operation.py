@@ -24,7 +24,7 @@ from anyio.lowlevel import checkpoint_if_cancelled
 
 from commitgate.cancellation import is_cancellation, must_go_on
 from commitgate.effect import Effect
-from commitgate.errors import LeaseLostError, LedgerError, LedgerUnavailableError, MisuseError
+from commitgate.errors import LeaseLostError, LedgerError, LedgerUnavailableError, MisuseError, StoredValueError
 from commitgate.ledger.base import Claimed, Ledger
 from commitgate.ledger.commit import CommitPath
 from commitgate.ledger.record import Fingerprint, Record, State
@@ -299,11 +299,20 @@ class Operation(Generic[T, R]):
 
     def _verdict_of(self, record: Record) -> Verdict[R]:
         if record.state is State.COMMITTED:
-            stored = None if self._effect is None else record.result
-            return Applied(None if self._effect is None or stored is None else self._effect.load(stored))
+            return Applied(None if self._effect is None else _stored_result(self._effect, record.result))
         if record.state is State.FAILED_BEFORE_EFFECT:
             return Rejected(record.reason or "")
         return Doubt(record.reason or "")
+
+
+def _stored_result(effect: Effect[T, R], stored: bytes | None) -> R:
+    told = "the key's effect has run, but what it returned"
+    if stored is None:
+        raise StoredValueError(f"{told} is missing from the ledger's row; restore the ledger from a copy")
+    try:
+        return effect.load(stored)
+    except (ValueError, RecursionError) as error:
+        raise StoredValueError(f"{told} cannot be read from the ledger's row; restore it from a copy") from error
 
 
 def _tellable(error: BaseException) -> BaseException:

@@ -16,6 +16,7 @@ import anyio
 import anyio.to_thread
 from anyio.lowlevel import RunVar
 
+from commitgate.argument import check_finite
 from commitgate.errors import LedgerUnavailableError, MisuseError
 from commitgate.ledger.base import StepLedger
 from commitgate.ledger.record import Record, State
@@ -48,7 +49,7 @@ class SqliteLedger(StepLedger):
         busy_timeout_s: how long to wait for other processes, > 0.
 
     Raises:
-        MisuseError: ``path`` cannot be a file's name.
+        MisuseError: ``path`` cannot be a file's name, or ``busy_timeout_s`` is out of range.
     """
 
     def __init__(
@@ -57,6 +58,13 @@ class SqliteLedger(StepLedger):
         self._path = os.fspath(path)
         if not self._path or "\0" in self._path or self._path == ":memory:":
             raise MisuseError("SqliteLedger needs the path of a file; for a ledger in memory use MemoryLedger()")
+        try:
+            os.fsencode(self._path)
+        except UnicodeEncodeError:
+            raise MisuseError("the path of the ledger holds a character that no file name can have") from None
+        check_finite("busy_timeout_s", busy_timeout_s, "a number of seconds > 0")
+        if busy_timeout_s <= 0:
+            raise MisuseError(f"busy_timeout_s must be a number of seconds > 0, found {busy_timeout_s!r}")
         self._clock = clock
         self._busy_timeout_s = busy_timeout_s
         self._lock = Lock()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING, TypeAlias
 
+from commitgate.errors import LedgerUnavailableError
 from commitgate.ledger.record import Fingerprint, Record, State
 from commitgate.retry.keys import OperationKey
 
@@ -72,23 +73,42 @@ def _row(record: Record) -> Row:
 
 
 def _record(row: Row) -> Record:
+    try:
+        return _checked_record(row)
+    except (AttributeError, TypeError, ValueError) as error:
+        raise LedgerUnavailableError(
+            "a ledger row is damaged, or of a state that this release does not know; restore the ledger from a copy"
+        ) from error
+
+
+def _checked_record(row: Row) -> Record:
     key, state, fence, attempt, owner, lease_expires_at, language_digest, effect_name, effect_version = row[:9]
     input_fingerprint, created_at, updated_at, reason, receipt, result, value = row[9:]
     return Record(
         key=OperationKey(key.decode()),
         state=State(state),
-        fence=fence,
-        attempt=attempt,
+        # Columns of SQLite take values of any type.
+        fence=int(fence),
+        attempt=int(attempt),
         owner=owner,
-        lease_expires_at=lease_expires_at,
+        lease_expires_at=None if lease_expires_at is None else float(lease_expires_at),
         fingerprint=Fingerprint(language_digest, effect_name, effect_version, input_fingerprint),
-        value=value,
-        receipt=receipt,
-        result=result,
-        reason=None if reason is None else reason.decode("utf-8", "surrogatepass"),
-        created_at=created_at,
-        updated_at=updated_at,
+        value=_bytes(value),
+        receipt=_bytes(receipt),
+        result=_bytes(result),
+        reason=None if reason is None else (_bytes(reason) or b"").decode("utf-8", "surrogatepass"),
+        created_at=float(created_at),
+        updated_at=float(updated_at),
     )
+
+
+def _bytes(cell: object) -> bytes | None:
+    """Return a payload; one that was written back by hand may have become text."""
+    if cell is None or isinstance(cell, bytes):
+        return cell
+    if isinstance(cell, str):
+        return cell.encode()
+    raise TypeError("a payload is bytes")
 
 
 __all__ = ["Row", "insert", "load", "load_latest", "update"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import replace
+from math import isfinite
 
 import anyio
 from anyio.lowlevel import checkpoint
@@ -56,11 +57,14 @@ class Attempt:
         limits = request.contract.limits
         self._acceptor = LimitedAcceptor(automaton.acceptor())
         # Any JSON at all may need more states than the contract's own limit is meant for.
-        plain = replace(limits, states=max(limits.states, Limits().states))
+        states = max(limits.states, Limits().states)
+        # A key is cut off by the contract's own acceptor; here it would make JSON look like none.
+        plain = replace(limits, states=states, key_bytes=max(limits.key_bytes, limits.text_bytes))
         self._gate = Gate(
             self._acceptor,
             json_acceptor=lambda: LimitedAcceptor(compile(True, limits=plain).acceptor()),
             text_bytes=limits.text_bytes,
+            key_bytes=limits.key_bytes,
         )
         self._reader = PreviewReader(request.contract, max_depth=limits.nesting)
         self._legal_mass: float | None = None
@@ -110,7 +114,7 @@ class Attempt:
     async def _take(self, event: Event) -> None:
         if isinstance(event, TextDelta):
             self._facts.note_text(event, anyio.current_time())
-            if event.legal_mass is not None:
+            if event.legal_mass is not None and isfinite(event.legal_mass):
                 self._legal_mass = event.legal_mass
         for piece in _slices(event):
             if self._gate.state is State.ENDED:

@@ -21,11 +21,9 @@ from anyio.lowlevel import checkpoint_if_cancelled
 from commitgate.automaton import Automaton, compile
 from commitgate.backends.base import GenerationRequest
 from commitgate.contract import Contract
-from commitgate.errors import ContractError, LeaseLostError, StoredValueError, UnsupportedError
+from commitgate.errors import ContractError, LeaseLostError, UnsupportedError
 from commitgate.gate.judge import Chosen, Judge
 from commitgate.gate.rules import Rule
-from commitgate.gate.stored_value import load
-from commitgate.gate.type_layer import Typed
 from commitgate.gate.verdict import Outside, Whole
 from commitgate.outcome import (
     Cancelled,
@@ -51,7 +49,8 @@ from commitgate.retry.keys import (
 from commitgate.run.attempt import Attempt
 from commitgate.run.facts import Facts
 from commitgate.run.order import Order
-from commitgate.run.receipt_json import dump_receipt, load_receipt
+from commitgate.run.receipt_json import dump_receipt
+from commitgate.run.replay import read_receipt, read_value
 
 if TYPE_CHECKING:
     from commitgate.ledger import Fingerprint, Ledger
@@ -203,11 +202,11 @@ class Call(Generic[T, R]):
         from commitgate.ledger.operation import Applied
 
         stored = replay.record
-        receipt = self._facts.receipt() if stored.receipt is None else load_receipt(stored.receipt)
+        receipt = read_receipt(stored.receipt, otherwise=self._facts.receipt())
         if not isinstance(replay.verdict, Applied):
             # The value is not needed, so one that cannot be loaded must not hide what the ledger says.
             return replace(self._not_applied(replay.verdict), receipt=receipt)
-        chosen = _stored_value(contract, stored.value or b"")
+        chosen = read_value(contract, stored.value, receipt.value_digest)
         text = chosen.value_json.decode()
         result = cast(R, replay.verdict.result)
         return Committed(value=chosen.value, result=result, is_replayed=True, text=text, receipt=receipt)
@@ -282,18 +281,6 @@ class Call(Generic[T, R]):
             return refused
         self._facts.value_digest = sha256(chosen.value_json).hexdigest()
         return chosen
-
-
-def _stored_value(contract: Contract[T], value_json: bytes) -> Chosen[T]:
-    """Make the value again from the ledger's bytes, through the same type layer."""
-    loaded = load(contract, value_json)
-    if isinstance(loaded, Typed):
-        return Chosen(loaded.value, value_json)
-    failure = loaded[0]
-    raise StoredValueError(
-        f"the key's value was committed and its effect, if any, has run, but the value cannot be loaded "
-        f"({failure.layer}: {failure.code} at {failure.pointer or 'the root'}); call with the type that stored it"
-    )
 
 
 __all__ = ["Call"]

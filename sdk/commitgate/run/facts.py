@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from math import isfinite
 from typing import Literal, TypeVar
 
 from commitgate.backends.base import BackendIdentity, FinishReason, TextDelta
@@ -70,7 +71,7 @@ class Facts:
             self._first_text_at = now
         self._last_text_at = now
         self._tokens = None if delta.tokens is None or self._tokens is None else self._tokens + delta.tokens
-        if delta.legal_mass is not None:
+        if delta.legal_mass is not None and isfinite(delta.legal_mass):
             least = self._legal_mass_min
             self._legal_mass_min = delta.legal_mass if least is None else min(least, delta.legal_mass)
             self._legal_mass_sum += delta.legal_mass

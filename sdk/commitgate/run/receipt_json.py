@@ -24,12 +24,23 @@ def dump_receipt(receipt: Receipt) -> bytes:
         for record in receipt.layers
     ]
     stored["usage"] = asdict(receipt.usage)
-    return json.dumps(stored, ensure_ascii=False, separators=(",", ":")).encode()
+    # In ASCII, because a provider's word may hold half a surrogate pair, which UTF-8 cannot encode.
+    return json.dumps(stored, separators=(",", ":")).encode()
 
 
 def load_receipt(data: bytes) -> Receipt:
-    """Return a stored receipt. Words of later releases are left out."""
-    stored = cast(_Stored, json.loads(data))
+    """Return a stored receipt. Fields of later releases are left out.
+
+    Raises:
+        ValueError: it is no receipt, or one with words of a later release.
+    """
+    try:
+        return _receipt(cast(_Stored, json.loads(data)))
+    except (AttributeError, KeyError, RecursionError, TypeError) as error:
+        raise ValueError("the stored receipt is damaged") from error
+
+
+def _receipt(stored: _Stored) -> Receipt:
     known = {entry.name: stored[entry.name] for entry in fields(Receipt) if entry.name in stored}
     known["layers"] = tuple(_layer(record) for record in cast("list[_Stored]", stored.get("layers", [])))
     known["usage"] = Usage(**cast("dict[str, int | None]", stored.get("usage", {})))

@@ -1,0 +1,68 @@
+"""Hand over again what the ledger holds, and nothing that its row cannot vouch for.
+
+A row may have been changed by hand or damaged. Its receipt carries the digest of its value, so a value that is another
+one is found out. A receipt that cannot be read hides no value: then the contract itself is asked.
+"""
+
+from __future__ import annotations
+
+import time
+from hashlib import sha256
+from typing import TypeVar
+
+from commitgate.contract import Contract
+from commitgate.errors import StoredValueError
+from commitgate.gate.judge import Chosen, Judge
+from commitgate.gate.layers import Failure
+from commitgate.gate.stored_value import load
+from commitgate.gate.type_layer import Typed
+from commitgate.outcome import Receipt
+from commitgate.run.receipt_json import load_receipt
+
+T = TypeVar("T")
+
+_STANDS = "the key's value was committed and its effect, if any, has run, but the value"
+
+
+def read_receipt(stored: bytes | None, otherwise: Receipt) -> Receipt:
+    """Return the stored receipt, or ``otherwise`` where there is none that can be read."""
+    try:
+        return otherwise if stored is None else load_receipt(stored)
+    except ValueError:
+        return otherwise
+
+
+def read_value(contract: Contract[T], stored: bytes | None, digest: str | None) -> Chosen[T]:
+    """Make the value again from the ledger's bytes, through the same type layer.
+
+    Args:
+        contract: what the call asks for.
+        stored: the value as JSON.
+        digest: SHA-256 of the value as its receipt tells it; None where that could not be read.
+
+    Raises:
+        StoredValueError: it is another value than the one that was committed, or the contract refuses it.
+    """
+    if stored is None:
+        raise StoredValueError(f"{_STANDS} is missing from the ledger's row; restore the ledger from a copy")
+    if digest is not None and sha256(stored).hexdigest() != digest:
+        raise StoredValueError(f"{_STANDS} in the ledger's row was changed since; restore the ledger from a copy")
+    if digest is None and contract.type_adapter is None:
+        judged = Judge(contract, clock=time.perf_counter).choose(stored)
+        if isinstance(judged, Chosen):
+            return judged
+        raise _refused(judged.failures[0])
+    loaded = load(contract, stored)
+    if isinstance(loaded, Typed):
+        return Chosen(loaded.value, stored)
+    raise _refused(loaded[0])
+
+
+def _refused(failure: Failure) -> StoredValueError:
+    return StoredValueError(
+        f"{_STANDS} cannot be loaded ({failure.layer}: {failure.code} at {failure.pointer or 'the root'}); call with "
+        "the type that stored it"
+    )
+
+
+__all__ = ["read_receipt", "read_value"]
