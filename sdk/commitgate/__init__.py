@@ -1,4 +1,4 @@
-"""Turn a language model's output into an object that a program may act on: whole, valid, allowed, exactly once."""
+"""Turn a language model's output into an object that a program may act on: whole, valid, allowed, at most once."""
 
 from commitgate.backends.base import Message, Sampling
 from commitgate.client import Client

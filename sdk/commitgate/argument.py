@@ -5,6 +5,8 @@ Messages name the argument, what was wanted and the type that was found; never t
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from math import isfinite
 from typing import TypeVar
 
@@ -26,6 +28,22 @@ def check_kind(name: str, value: object, kind: type[object], wanted: str) -> Non
     """
     if not isinstance(value, kind):
         raise wrong_kind(name, wanted, value)
+
+
+def check_takes(function: Callable[..., object], wanted: tuple[str, ...], what: str) -> None:
+    """Check that ``function`` can be called with as many positional arguments as ``wanted`` names.
+
+    Raises:
+        MisuseError: it takes fewer, more, or keywords alone. A callable whose signature cannot be read passes.
+    """
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
+        return
+    try:
+        signature.bind(*wanted)
+    except TypeError as error:
+        raise MisuseError(f"{what} must take ({', '.join(wanted)}), found the signature {signature}") from error
 
 
 def check_text(name: str, value: object) -> None:
@@ -80,4 +98,4 @@ def check_finite(name: str, value: object, wanted: str = "a number") -> None:
         raise MisuseError(f"{name} must be {wanted}, found one that is not finite")
 
 
-__all__ = ["check_finite", "check_int", "check_kind", "check_text", "check_words", "wrong_kind"]
+__all__ = ["check_finite", "check_int", "check_kind", "check_takes", "check_text", "check_words", "wrong_kind"]

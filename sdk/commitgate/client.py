@@ -16,7 +16,7 @@ from commitgate.backends.registry import BackendRegistry
 from commitgate.contract import Contract, Numbers
 from commitgate.errors import MisuseError
 from commitgate.gate.rules import Rule
-from commitgate.json_value import JsonObject, JsonValue
+from commitgate.json_value import JsonValue
 from commitgate.outcome import Outcome
 from commitgate.run.conversation import MessageLike, PromptSchema
 from commitgate.run.order import Order
@@ -86,7 +86,7 @@ class Client:
     async def generate_structured(
         self,
         model: str,
-        schema: type[T] | TypeAdapter[T] | Contract[T] | JsonObject | bool,
+        schema: type[T] | TypeAdapter[T] | Contract[T] | Mapping[str, object] | bool,
         *,
         prompt: str | None = None,
         messages: Sequence[MessageLike] | None = None,
@@ -132,7 +132,7 @@ class Client:
     def stream_structured(
         self,
         model: str,
-        schema: type[T] | TypeAdapter[T] | Contract[T] | JsonObject | bool,
+        schema: type[T] | TypeAdapter[T] | Contract[T] | Mapping[str, object] | bool,
         *,
         prompt: str | None = None,
         messages: Sequence[MessageLike] | None = None,

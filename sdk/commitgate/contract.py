@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Generic, Literal, Never, TypeAlias, cast, overload
@@ -79,7 +79,7 @@ class Contract(Generic[T_co]):
 
     @staticmethod
     def json_schema(
-        schema: JsonSchema,
+        schema: Mapping[str, object] | bool,
         *,
         name: str | None = None,
         version: str | None = None,
@@ -93,10 +93,11 @@ class Contract(Generic[T_co]):
             ContractError: the schema is malformed, uses a keyword that cannot be enforced, is larger than a limit, or
                 no value satisfies it.
         """
+        plain = _plain(schema)
         return Contract[JsonValue](
-            name=name or _title(schema) or "schema",
+            name=name or _title(plain) or "schema",
             version=version,
-            schema=schema,
+            schema=plain,
             limits=limits or Limits(),
             rules=tuple(rules),
             numbers=numbers,
@@ -117,7 +118,7 @@ class Contract(Generic[T_co]):
     @overload
     @staticmethod
     def of(
-        schema: JsonSchema,
+        schema: Mapping[str, object] | bool,
         *,
         name: str | None = None,
         version: str | None = None,
@@ -165,8 +166,8 @@ class Contract(Generic[T_co]):
                 numbers=numbers or given.numbers,
                 type_adapter=given.type_adapter,
             )
-        if isinstance(schema, dict | bool):
-            plain = cast("JsonSchema", schema)
+        if isinstance(schema, Mapping | bool):
+            plain = _plain(cast("Mapping[str, object] | bool", schema))
             adapter = None
         else:
             adapter, plain = _of_type(schema)
@@ -184,12 +185,20 @@ class Contract(Generic[T_co]):
 _VALUES = (str, bytes, int, float, list, tuple, set, frozenset, FunctionType, BuiltinFunctionType, MethodType)
 
 
+def _plain(schema: Mapping[str, object] | bool) -> JsonSchema:
+    """Return a schema as a dict; whether its content is JSON is checked when it is read."""
+    return schema if isinstance(schema, bool) else cast("JsonSchema", dict(schema))
+
+
 def _of_type(schema: object) -> tuple[TypeAdapter[object], JsonSchema]:
-    from pydantic import TypeAdapter
+    from pydantic import BaseModel, TypeAdapter
     from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError
 
     from commitgate.type_schema import SteeringSchema
 
+    if isinstance(schema, BaseModel):
+        name = type(schema).__name__
+        raise MisuseError(f"schema is an instance of {name}; pass the class {name} itself")
     if isinstance(schema, _VALUES) or schema is None:
         found = type(cast("object", schema)).__name__
         raise MisuseError(
@@ -211,7 +220,9 @@ def _of_type(schema: object) -> tuple[TypeAdapter[object], JsonSchema]:
 
 
 def _unreadable(error: Exception) -> MisuseError:
-    return MisuseError(f"schema is not a type that pydantic can read: {str(error).splitlines()[0]}")
+    # pydantic's sentences after the first give advice for models, and its first one names the type.
+    reason = str(error).splitlines()[0].partition(". ")[0]
+    return MisuseError(f"schema is not a type that pydantic can read: {reason}")
 
 
 def _type_name(schema: object) -> str | None:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, cast, get_ty
 
 import anyio.to_thread
 
+from commitgate.argument import check_takes
 from commitgate.errors import MisuseError
 
 if TYPE_CHECKING:
@@ -81,7 +82,8 @@ class Effect(Generic[T, R]):
 
         Raises:
             MisuseError: it cannot be called, has no name of its own (a lambda or partial without ``effect_name``), or
-                its return annotation has no JSON form. Nothing was sent or written.
+                its return annotation has no JSON form; or it cannot be called with a value and a context. Nothing was
+                sent or written.
         """
         if not callable(function):
             raise MisuseError(f"effect must be a function of the value and an EffectContext, found {_kind(function)}")
@@ -89,6 +91,7 @@ class Effect(Generic[T, R]):
         if not isinstance(version, str) or not version:
             raise MisuseError(f"effect_version must be a non-empty str, found {_kind(version)}")
         name = _name(function)
+        check_takes(function, ("value", "context"), f"the effect {name}")
         return cls(function, name=name, version=version, adapter=_result_adapter(function, name))
 
     async def run(self, value: T, context: EffectContext) -> R:
@@ -171,7 +174,8 @@ def _name(function: Callable[..., object]) -> str:
 def _is_async(function: Callable[..., object]) -> bool:
     while isinstance(function, functools.partial):
         function = function.func
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
+    called = getattr(function, "__call__", None)  # noqa: B004 - its kind is looked at, not whether there is one
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
 
 
 def _result_adapter(function: Callable[..., object], name: str) -> TypeAdapter[Any] | None:

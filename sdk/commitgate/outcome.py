@@ -110,7 +110,7 @@ class Committed(Generic[T_co, R_co]):
 
     name: ClassVar[str] = "committed"
     value: T_co = field(repr=False)
-    result: R_co = field(default=None, repr=False)  # pyright: ignore[reportAssignmentType]
+    result: R_co = field(default=None, repr=False)  # pyright: ignore[reportAssignmentType] - R is None where no effect is
     is_replayed: bool = False
     text: str = field(default="", repr=False)
     receipt: Receipt = field(repr=False)

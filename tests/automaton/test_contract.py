@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum, IntEnum
+from types import MappingProxyType
 from typing import Literal
 
 import pytest
@@ -407,3 +408,14 @@ def test_huge_integer_is_refused_without_spelling_it() -> None:
 def test_type_that_names_an_unknown_one_is_misuse() -> None:
     with pytest.raises(MisuseError):
         Contract.of(list["Unknown"])  # noqa: F821 - the unknown name is the point
+
+
+def test_instance_of_a_model_is_refused_with_what_to_pass() -> None:
+    with pytest.raises(MisuseError, match="pass the class Price itself") as caught:
+        Contract.of(Price(amount=Decimal("1.25")))  # pyright: ignore[reportCallIssue, reportArgumentType]
+    assert "1.25" not in str(caught.value)
+
+
+def test_schema_may_be_any_mapping() -> None:
+    contract = Contract.json_schema(MappingProxyType({"type": "integer"}))
+    assert contract.schema == {"type": "integer"}

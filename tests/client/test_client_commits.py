@@ -252,3 +252,14 @@ async def test_synchronous_effect_that_raises_what_no_code_should_is_in_doubt(er
         await pay(ledger, ScriptedBackend(GOOD), effect=leaving)
     (row,) = await ledger.list()
     assert row.state is State.IN_DOUBT
+
+
+async def test_effect_that_changes_its_value_changes_nothing_but_its_own_copy() -> None:
+    def changing(value: Pay, context: EffectContext) -> int:
+        value.amount = 99
+        return value.amount
+
+    ledger, backend = MemoryLedger(), ScriptedBackend(GOOD)
+    first, second = [await pay(ledger, backend, effect=changing) for _ in range(2)]
+    assert first.result == second.result == 99
+    assert first.value == second.value == Pay(amount=100, to="bob")

@@ -9,7 +9,7 @@ from scripts import GOOD, Pay, Payments, client_with
 from commitgate.backends.base import Message, Sampling
 from commitgate.client import Client
 from commitgate.errors import MisuseError
-from commitgate.ledger import ledger_at
+from commitgate.ledger import MemoryLedger, ledger_at
 from commitgate.testing import ScriptedBackend
 from commitgate.timeouts import Timeouts
 
@@ -156,3 +156,30 @@ def test_wrong_value_is_named_with_what_was_wanted(
     with pytest.raises(MisuseError) as caught:
         make(**options)
     assert said in str(caught.value)
+
+
+def takes_value_alone(value: object) -> int:
+    """Stand for an effect that forgot its context."""
+    return 1
+
+
+def takes_keywords_alone(value: object, *, context: object) -> int:
+    """Stand for an effect that cannot be called by position."""
+    return 1
+
+
+@pytest.mark.parametrize("effect", [takes_value_alone, takes_keywords_alone])
+async def test_effect_that_cannot_be_called_is_refused_before_the_model_is_asked(effect: Any) -> None:
+    async with Client(backends={"s": ScriptedBackend([])}, ledger=MemoryLedger()) as client:
+        with pytest.raises(MisuseError, match=r"must take \(value, context\)"):
+            await client.generate_structured("s/m", {"type": "integer"}, effect=effect, operation_key="k")
+
+
+async def test_rule_that_cannot_be_called_is_refused_before_the_model_is_asked() -> None:
+    def takes_two(value: object, other: object) -> None:
+        """Stand for a rule that wants more than it gets."""
+
+    rule: Any = takes_two
+    async with Client(backends={"s": ScriptedBackend([])}) as client:
+        with pytest.raises(MisuseError, match=r"rules\[0\] must take \(value\)"):
+            await client.generate_structured("s/m", {"type": "integer"}, rules=[rule])

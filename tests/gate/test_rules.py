@@ -1,6 +1,7 @@
 """Business rules: all run, none is swallowed, and a broken one is told from a refusing one."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import anyio
 import pytest
@@ -79,3 +80,21 @@ async def test_cancellation_passes_through_a_rule() -> None:
     with anyio.move_on_after(0) as scope:
         await judge_rules([endless], 1)
     assert scope.cancelled_caught
+
+
+@pytest.mark.parametrize("returned", [True, "text", 3, [1]])
+async def test_rule_that_returns_what_no_rule_may_is_told_so(returned: Any) -> None:
+    (failure,) = await judge_rules([lambda value: returned], 1)
+    assert failure.code == "rule_error"
+    assert f"returned {type(returned).__name__}, but must return None" in failure.message
+    assert failure.cause is None
+
+
+async def test_exception_of_a_broken_rule_hangs_on_its_failure() -> None:
+    def broken(value: object) -> None:
+        raise KeyError("canary")
+
+    (failure,) = await judge_rules([broken], 1)
+    assert isinstance(failure.cause, KeyError)
+    assert "canary" not in repr(failure)
+    assert "canary" not in failure.message

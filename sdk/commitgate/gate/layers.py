@@ -30,6 +30,7 @@ class Failure:
         message: what was wanted, in words, without the value that was found.
         data: facts for programs (the value found, a limit); left out of ``repr``.
         retryable: asking the model again may help.
+        cause: the exception of the caller's code that stands behind it, where one does; left out of ``repr``.
     """
 
     layer: Layer
@@ -38,6 +39,7 @@ class Failure:
     message: str
     data: JsonValue = field(default=None, repr=False)
     retryable: bool = True
+    cause: BaseException | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

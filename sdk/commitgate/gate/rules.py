@@ -56,24 +56,29 @@ async def _judge(rule: Rule[T], value: T) -> list[Failure]:
         result = rule(value)
         if inspect.isawaitable(result):
             result = await result
-        return [_failure(violation) for violation in _violations(result)]
+        found = _violations(result)
+        if found is None:
+            returned = type(result).__name__
+            return [_broken(rule, f"returned {returned}, but must return None, a RuleViolation or several of them")]
+        return [_failure(violation) for violation in found]
     except BaseException as error:
         # A rule is the caller's code and may raise anything, as one does that awaits an own task which was cancelled.
         is_stray = is_cancellation(error) and not must_go_on(error)
         if not isinstance(error, Exception) and not is_stray:
             raise
-        return [_broken(rule, f"raised {type(error).__name__}")]
+        return [_broken(rule, f"raised {type(error).__name__}", error)]
 
 
-def _violations(result: object) -> list[RuleViolation]:
+def _violations(result: object) -> list[RuleViolation] | None:
+    """Return what a rule found; None where it returned something that no rule may."""
     if result is None:
         return []
     if isinstance(result, RuleViolation):
         return [result]
-    found = list(cast("Iterable[object]", result))
-    if not all(isinstance(violation, RuleViolation) for violation in found):
-        raise TypeError("a rule returns None, a RuleViolation or several of them")
-    return cast("list[RuleViolation]", found)
+    if not isinstance(result, Iterable):
+        return None
+    found: list[object] = list(cast("Iterable[object]", result))
+    return cast("list[RuleViolation]", found) if all(isinstance(entry, RuleViolation) for entry in found) else None
 
 
 def _failure(violation: RuleViolation) -> Failure:
@@ -87,10 +92,10 @@ def _failure(violation: RuleViolation) -> Failure:
     )
 
 
-def _broken(rule: Callable[..., object], what: str) -> Failure:
+def _broken(rule: Callable[..., object], what: str, cause: BaseException | None = None) -> Failure:
     name = getattr(rule, "__qualname__", type(rule).__qualname__)
     message = f"the rule {name} {what}; correct the rule"
-    return Failure(layer=Layer.RULES, code=RULE_ERROR, pointer="", message=message, retryable=False)
+    return Failure(layer=Layer.RULES, code=RULE_ERROR, pointer="", message=message, retryable=False, cause=cause)
 
 
 __all__ = ["RULE_ERROR", "Rule", "RuleResult", "RuleViolation", "judge_rules"]

@@ -175,8 +175,11 @@ class Call(Generic[T, R]):
             timed_out = self._timed_out()
             await operation.release(timed_out.name)
             return timed_out
+        assert self._facts.contract is not None, "a value is chosen under a contract"
+        # The effect gets an instance of its own: what it changes there is neither handed on nor replayed.
+        own = read_value(cast("Contract[T]", self._facts.contract), chosen.value_json, self._facts.value_digest)
         verdict = await operation.commit(
-            chosen.value,
+            own.value,
             value_json=chosen.value_json,
             receipt_json=dump_receipt(self._facts.receipt()),
             timeout_s=remaining_s,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Generic
 
 from typing_extensions import TypeVar
 
-from commitgate.argument import check_kind, check_text, wrong_kind
+from commitgate.argument import check_kind, check_takes, check_text, wrong_kind
 from commitgate.backends.base import Backend, Sampling
 from commitgate.contract import Numbers
 from commitgate.errors import MisuseError
@@ -119,6 +119,7 @@ def _checked_rules(rules: Sequence[Rule[T]]) -> tuple[Rule[T], ...]:
     for index, rule in enumerate(rules):
         if not callable(rule):
             raise wrong_kind(f"rules[{index}]", "a function of the value", rule)
+        check_takes(rule, ("value",), f"rules[{index}]")
     return tuple(rules)
 
 

@@ -49,14 +49,17 @@ class Keyword:
     advice: str = ""
 
 
-_LATER = "it is not enforced yet, and would be dropped in silence; "
+_LATER = "it is not supported yet; "
 
 
 def _rejected(advice: str, holds: Holds = Holds.NOTHING) -> Keyword:
     return Keyword(Kind.ASSERTION, holds, "rejected", _LATER + advice)
 
 
-_CHECK_IN_RULE = "leave it out of the schema and check it in a rule"
+_CHECK_IN_RULE = (
+    "leave it out and check it in a rule, or give a pydantic field a plainer schema with WithJsonSchema, "
+    "which its type then checks"
+)
 _LIST_BRANCHES = "write the alternatives with anyOf"
 _MERGE = "merge the schemas into one by hand"
 
