@@ -157,3 +157,8 @@ def test_missing_local_extra_is_named(shell: Shell, module: str) -> None:
     done = without(shell, module, "generate", "--schema", "schema.json", "--prompt", "go")
     assert_one_sentence(done, 3, "commitgate[local]")
     assert_one_sentence(without(shell, module, "models", "list"), 3, "commitgate[local]")
+
+
+def test_call_without_a_prompt_is_refused_and_invents_nothing(shell: Shell) -> None:
+    done = shell.commitgate("generate", "--schema", "schema.json", stdin="a mail that nobody reads")
+    assert_one_sentence(done, 2, "--prompt", "--prompt-file")

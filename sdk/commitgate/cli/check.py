@@ -92,7 +92,7 @@ class Checker:
 
 def check(
     schema: Annotated[str, typer.Option(help="JSON Schema file; - for stdin.", metavar="FILE")],
-    instances: Annotated[list[str], typer.Argument(help="Texts to check; - for stdin.", metavar="INSTANCE...")],
+    instances: Annotated[list[str], typer.Argument(help="Files to check; - for stdin.", metavar="INSTANCE...")],
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
     """Say for each text whether it would be accepted, and where not.

@@ -42,7 +42,7 @@ class _Order:
 
     model: str
     schema: JsonObject | bool
-    prompt: str | None
+    prompt: str
     system: str | None
     sampling: Sampling
     operation_key: str | None
@@ -57,7 +57,9 @@ def generate(
     prompt_file: Annotated[str | None, typer.Option(help="Prompt file; - for stdin.", metavar="FILE")] = None,
     prompt: Annotated[str | None, typer.Option(help="The prompt itself.", metavar="TEXT")] = None,
     system_file: Annotated[str | None, typer.Option(help="File with the system message.", metavar="FILE")] = None,
-    model: Annotated[str, typer.Option(help="backend/name; local alone is the bundled model.")] = "local",
+    model: Annotated[
+        str, typer.Option(help="backend/name; local alone is the bundled model.", metavar="NAME")
+    ] = "local",
     operation_key: Annotated[
         str | None, typer.Option(help="Names the business act: a second call with it replays.", metavar="KEY")
     ] = None,
@@ -94,10 +96,12 @@ def generate(
     raise typer.Exit(of_outcome(outcome))
 
 
-def _prompt(text: str | None, source: str | None) -> str | None:
+def _prompt(text: str | None, source: str | None) -> str:
     if text is not None and source is not None:
         raise CommandError("give --prompt or --prompt-file, not both")
-    return text if source is None else read_text(source, "prompt")
+    if text is None and source is None:
+        raise CommandError("give --prompt TEXT or --prompt-file FILE (- for standard input)")
+    return read_text(source, "prompt") if source is not None else text or ""
 
 
 def _report(order: _Order) -> Outcome[JsonValue, None]:
