@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -10,10 +9,6 @@ from typing import TYPE_CHECKING, Generic, Literal, Never, TypeAlias, cast, over
 
 from typing_extensions import TypeVar
 
-from commitgate.automaton.automaton import analyse
-from commitgate.automaton.json_schema import Satisfiability
-from commitgate.automaton.json_schema.keywords import Holds, Kind, keyword
-from commitgate.automaton.json_schema.plain_json import canonical
 from commitgate.errors import MisuseError, SchemaError
 from commitgate.json_value import JsonSchema, JsonValue
 from commitgate.limits import Limits
@@ -21,15 +16,13 @@ from commitgate.limits import Limits
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
+    from commitgate.automaton.json_schema import Satisfiability
     from commitgate.gate.rules import Rule
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True, default=object)
 
 Numbers: TypeAlias = Literal["float", "decimal"]
-
-LANGUAGE_VERSION = "1"
-"""Counts changes of meaning: two releases that read a schema differently must not share digests."""
 
 
 @dataclass(frozen=True, kw_only=True)  # no slots: they break Generic[...](...) on a frozen class
@@ -63,17 +56,17 @@ class Contract(Generic[T_co]):
     def __post_init__(self) -> None:
         if self.numbers not in ("float", "decimal"):
             raise MisuseError(f"numbers must be 'float' or 'decimal', found {self.numbers!r}")
+        # Compiling is loaded with the first contract, so that importing the package stays quick.
+        from commitgate.automaton.automaton import analyse
+        from commitgate.digest import digest_of_contract, digest_of_language
+
         analysis = analyse(self.schema, self.limits)
         document = analysis.meaning.document
-        schema = document.root
-        constraints = schema if document.has_hidden_schemas else _without_annotations(schema)
-        language: JsonValue = [LANGUAGE_VERSION, constraints, repr(self.limits)]
-        whole: JsonValue = [LANGUAGE_VERSION, schema, repr(self.limits), self.name, self.version]
         for name, value in (
-            ("schema", schema),
+            ("schema", document.root),
             ("analysis", analysis),
-            ("language_digest", digest(language)),
-            ("full_digest", digest(whole)),
+            ("language_digest", digest_of_language(document)),
+            ("full_digest", digest_of_contract(document, self.name, self.version)),
         ):
             object.__setattr__(self, name, value)
 
@@ -235,28 +228,4 @@ def _title(schema: JsonSchema) -> str | None:
     return title if isinstance(title, str) and title else None
 
 
-def _without_annotations(schema: JsonValue) -> JsonValue:
-    """Return the schema without keywords that never constrain."""
-    if not isinstance(schema, dict):
-        return schema
-    kept: dict[str, JsonValue] = {}
-    for name, value in schema.items():
-        known = keyword(name)
-        if known.kind is Kind.ANNOTATION:
-            continue
-        if known.holds is Holds.SCHEMA:
-            value = _without_annotations(value)
-        elif known.holds is Holds.LIST and isinstance(value, list):
-            value = [_without_annotations(item) for item in value]
-        elif known.holds is Holds.MAP and isinstance(value, dict):
-            value = {key: _without_annotations(item) for key, item in value.items()}
-        kept[name] = value
-    return kept
-
-
-def digest(value: JsonValue) -> str:
-    """Return the SHA-256, in lower-case hexadecimal, of a JSON value's canonical text; the order of keys counts."""
-    return hashlib.sha256(canonical(value).encode()).hexdigest()
-
-
-__all__ = ["Contract", "Numbers", "digest"]
+__all__ = ["Contract", "Numbers"]

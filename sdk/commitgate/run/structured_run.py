@@ -15,7 +15,6 @@ from commitgate.cancellation import is_cancellation, must_go_on
 from commitgate.errors import CommitgateError, MisuseError
 from commitgate.outcome import Outcome
 from commitgate.preview import Preview, Reset
-from commitgate.run.call import Call
 from commitgate.run.mailbox import Mailbox
 from commitgate.run.order import Order
 
@@ -41,6 +40,9 @@ class StructuredRun(Generic[T, R]):
     ) -> None:
         self._task_group = task_group
         self._mailbox = Mailbox()
+        # The way of a call is loaded with the first one, so that importing the package stays quick.
+        from commitgate.run.call import Call
+
         self._call = Call(order, task_group=task_group, ledger=ledger, show=self._mailbox.put if is_watched else None)
         self._scope = anyio.CancelScope()
         self._done = anyio.Event()
