@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from automaton.oracle import is_valid
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from commitgate.automaton import Automaton, compile
@@ -65,6 +65,14 @@ def _compound(inner: st.SearchStrategy[JsonValue]) -> st.SearchStrategy[JsonValu
     return names.flatmap(lambda chosen: st.fixed_dictionaries({name: keywords[name] for name in chosen}))
 
 
+def is_valid_elsewhere(schema: JsonValue, text: bytes) -> bool:
+    try:
+        return is_valid(schema, text)
+    except RecursionError:
+        # References in a circle, in a place that no value reaches: the other implementation follows them for ever.
+        reject()
+
+
 def built(schema: JsonValue) -> Automaton | UnsatisfiableError | SchemaError:
     try:
         return compile(schema)
@@ -79,14 +87,14 @@ def test_acceptance_agrees_with_jsonschema(schema: JsonValue, values: list[JsonV
     texts += [json.dumps(value, ensure_ascii=False).encode() for value in values]
     automaton = built(schema)
     if isinstance(automaton, UnsatisfiableError):
-        assert not any(is_valid(schema, text) for text in texts)
+        assert not any(is_valid_elsewhere(schema, text) for text in texts)
         return
     if isinstance(automaton, SchemaError):
         # A reference that names nothing, or that goes in a circle, on which the other implementation breaks.
         assert automaton.keyword == "$ref"
         return
     for text in texts:
-        assert automaton.accepts(text) == is_valid(schema, text), text
+        assert automaton.accepts(text) == is_valid_elsewhere(schema, text), text
 
 
 @settings(max_examples=200, deadline=None)
@@ -101,4 +109,4 @@ def test_generated_texts_are_valid_and_accepted(schema: JsonValue, seed: int) ->
     text = walk(generate, seed, patience=200)
     if text is not None:
         assert accept.accepts(text), text
-        assert is_valid(schema, text), text
+        assert is_valid_elsewhere(schema, text), text

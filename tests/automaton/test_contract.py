@@ -419,3 +419,9 @@ def test_instance_of_a_model_is_refused_with_what_to_pass() -> None:
 def test_schema_may_be_any_mapping() -> None:
     contract = Contract.json_schema(MappingProxyType({"type": "integer"}))
     assert contract.schema == {"type": "integer"}
+
+
+def test_reference_to_nothing_is_refused_also_where_no_value_reaches_it() -> None:
+    with pytest.raises(SchemaError) as caught:
+        compile({"const": None, "prefixItems": [{"$ref": "#/$defs/gone"}]})
+    assert (caught.value.pointer, caught.value.keyword) == ("/prefixItems/0", "$ref")

@@ -68,6 +68,19 @@ class SchemaDocument:
         self._properties = 0
         for pointer, schema in _places(self.root, ""):
             self._look_at(pointer, schema)
+        self._check_references()
+
+    def _check_references(self) -> None:
+        """Follow every reference once, also where no value can reach it: one that names nothing is a mistake."""
+        looked_at = 0
+        # Following one may take further schemas in, whose own references come after them.
+        while looked_at < len(self._schemas):
+            places = list(self._schemas.items())[looked_at:]
+            looked_at = len(self._schemas)
+            for pointer, schema in places:
+                reference = schema.get("$ref") if isinstance(schema, dict) else None
+                if isinstance(reference, str):
+                    self.resolve(reference, pointer)
 
     def at(self, pointer: str) -> JsonSchema:
         """Return the schema at a place that ``resolve`` or ``child`` gave."""
