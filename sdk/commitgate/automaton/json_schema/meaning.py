@@ -6,6 +6,7 @@ Source: JSON Schema 2020-12 core and validation. ``enum`` and ``const`` compare 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from decimal import Decimal
 from typing import TypeAlias
 
@@ -171,7 +172,7 @@ class Meaning:
         del pointer
         least, most = _size(schema, "minLength") or 0, _size(schema, "maxLength")
         strings = () if most is not None and most < least else (StringShape(least, most),)
-        return Language(True, EVERYTHING.booleans, EVERYTHING.numbers, strings, EVERYTHING.arrays, EVERYTHING.objects)
+        return replace(EVERYTHING, strings=strings)
 
     def _arrays(self, schema: Keywords, pointer: str) -> Language:
         prefix, least = schema.get("prefixItems"), _size(schema, "minItems") or 0
@@ -184,7 +185,7 @@ class Meaning:
             most,
         )
         arrays = () if most is not None and most < least else (shape,)
-        return Language(True, EVERYTHING.booleans, EVERYTHING.numbers, EVERYTHING.strings, arrays, EVERYTHING.objects)
+        return replace(EVERYTHING, arrays=arrays)
 
     def _objects(self, schema: Keywords, pointer: str) -> Language:
         properties, required = schema.get("properties", {}), schema.get("required", [])
@@ -197,7 +198,7 @@ class Meaning:
             self.node_at(child(pointer, "additionalProperties")) if written else ANYTHING,
             written,
         )
-        return Language(True, EVERYTHING.booleans, EVERYTHING.numbers, EVERYTHING.strings, EVERYTHING.arrays, (shape,))
+        return replace(EVERYTHING, objects=(shape,))
 
     def _any_of(self, schema: Keywords, pointer: str) -> Language:
         branches = schema["anyOf"]
