@@ -45,6 +45,9 @@ format: $(DEVELOPMENT) ## Rewrite the code in the project's format
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
+maskbench: $(DEVELOPMENT) ## Count the schemas of MaskBench that are judged rightly (COMMITGATE_MASKBENCH: its data)
+	@$(PY) tests/benchmarks/maskbench.py
+
 install: $(DEVELOPMENT) ## Make .venv with everything in it
 
 clean: ## Remove .venv, the demo's output and caches
