@@ -1,7 +1,7 @@
 """Ask one engine whether it takes a schema, and which texts it then accepts as whole.
 
-Each engine is a function from a schema to a function from a text to a verdict. It raises ``RefusedError`` for a schema that
-it declines. The peers are imported on first use, because they are no dependency of the project.
+Each engine is a function from a schema to a function from a text to a verdict. It raises ``RefusedError`` for a schema
+that it declines. The peers are imported on first use, because they are no dependency of the project.
 """
 
 from __future__ import annotations
