@@ -7,11 +7,14 @@ disjoint ranges of code points; what no range covers is dead. A state is live: s
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import TypeAlias
 
 LAST_CODE_POINT = 0x10FFFF
+_SCALAR_VALUES = LAST_CODE_POINT + 1 - 0x800
+_COUNTED_LENGTH = 8
+"""A text of more characters can be spelled in more ways than anyone counts."""
 
 Ranges: TypeAlias = "tuple[tuple[int, int, CharacterState], ...]"
 
@@ -31,6 +34,27 @@ class CharacterState(ABC):
     @abstractmethod
     def saturated(self, reach: int) -> CharacterState:
         """Return a state that agrees with this one on the first ``reach`` characters; see ``Term.saturated``."""
+
+    @property
+    def is_bounded(self) -> bool:
+        """Return whether a count bounds the length of what may follow."""
+        return False
+
+    @abstractmethod
+    def size(self, limit: int) -> int:
+        """Return how many texts may follow, at most ``limit``."""
+
+    def holds(self, text: str) -> bool:
+        """Return whether exactly ``text`` may follow."""
+        state: CharacterState = self
+        for character in text:
+            point = ord(character)
+            ranges = state.ranges()
+            at = bisect_right(ranges, point, key=lambda entry: entry[0]) - 1
+            if at < 0 or ranges[at][1] < point:
+                return False
+            state = ranges[at][2]
+        return state.nullable
 
     @abstractmethod
     def describe(self) -> str:
@@ -56,6 +80,15 @@ class Length(CharacterState):
 
     def saturated(self, reach: int) -> Length:
         return Length(min(self.least, reach + 1), None if self.most is None or self.most > reach else self.most)
+
+    @property
+    def is_bounded(self) -> bool:
+        return self.most is not None
+
+    def size(self, limit: int) -> int:
+        if self.most is None or self.most > _COUNTED_LENGTH:
+            return limit
+        return min(limit, sum(_SCALAR_VALUES**length for length in range(self.least, self.most + 1)))
 
     def describe(self) -> str:
         if self.most == 0:
@@ -134,6 +167,9 @@ class OneOf(CharacterState):
         del reach
         return self
 
+    def size(self, limit: int) -> int:
+        return min(limit, self.high - self.low - (self.skipped >> self.low).bit_count())
+
     def describe(self) -> str:
         return "the rest of one of " + self.table.describe(self.low, self.high, self.skipped)
 
@@ -147,41 +183,51 @@ def _is_any_left(skipped: int, low: int, high: int) -> bool:
 class NoneOf(CharacterState):
     """Denote the texts of ``base`` but those of ``table.texts[low:high]``, without their first ``offset`` characters.
 
-    ``base`` must hold texts of more lengths than the table can exhaust, so that every state is live; ``Length`` with
-    ``most`` of at least 1 does while it stands beside a table.
+    The state must be live: some text of ``base`` is none of these.
     """
 
     table: TextTable
     low: int
     high: int
     offset: int
-    base: Length
+    base: CharacterState
 
     @property
     def nullable(self) -> bool:
         return self.base.nullable and len(self.table.texts[self.low]) != self.offset
 
     def ranges(self) -> Ranges:
-        base_ranges = self.base.ranges()
-        if not base_ranges:
-            return ()
-        following = base_ranges[0][2]
-        assert isinstance(following, Length)
         found: list[tuple[int, int, CharacterState]] = []
-        start = 0
-        for point, low, high in self.table.groups(self.low, self.high, self.offset):
-            if start < point:
-                found.append((start, point - 1, following))
-            excluded = NoneOf(self.table, low, high, self.offset + 1, following)
-            if following.most != 0 or excluded.nullable:
-                found.append((point, point, excluded))
-            start = point + 1
-        if start <= LAST_CODE_POINT:
-            found.append((start, LAST_CODE_POINT, following))
+        groups = self.table.groups(self.low, self.high, self.offset)
+        at = 0
+        for first, last, following in self.base.ranges():
+            while at < len(groups) and groups[at][0] < first:
+                at += 1
+            start = first
+            while at < len(groups) and groups[at][0] <= last:
+                point, low, high = groups[at]
+                if start < point:
+                    found.append((start, point - 1, following))
+                if _is_more_left(self.table, low, high, self.offset + 1, following):
+                    found.append((point, point, NoneOf(self.table, low, high, self.offset + 1, following)))
+                start = point + 1
+                at += 1
+            if start <= last:
+                found.append((start, last, following))
         return tuple(found)
 
-    def saturated(self, reach: int) -> NoneOf:
+    def saturated(self, reach: int) -> CharacterState:
+        # Which of few texts are left depends on the whole length, so a bound that is not far off stays.
+        if self.base.is_bounded and not isinstance(self.base, Length):
+            return self
         return NoneOf(self.table, self.low, self.high, self.offset, self.base.saturated(reach))
+
+    @property
+    def is_bounded(self) -> bool:
+        return self.base.is_bounded
+
+    def size(self, limit: int) -> int:
+        return min(limit, _left(self.table, self.low, self.high, self.offset, self.base, limit))
 
     def describe(self) -> str:
         # The table may hold keys that the text itself wrote, and explanations must not show text.
@@ -199,9 +245,28 @@ def one_left(table: TextTable, skipped: int) -> OneOf | None:
     return OneOf(table, 0, count, 0, skipped) if _is_any_left(skipped, 0, count) else None
 
 
-def none_of(texts: tuple[str, ...], base: Length) -> CharacterState:
-    """Return the state of the texts of ``base`` but these, which are sorted and distinct."""
+def none_of(texts: tuple[str, ...], base: CharacterState) -> CharacterState:
+    """Return the state of the texts of ``base`` but these, which are sorted and distinct; one must be left."""
     return NoneOf(TextTable(texts), 0, len(texts), 0, base) if texts else base
+
+
+def none_left(texts: tuple[str, ...], base: CharacterState) -> CharacterState | None:
+    """Return what ``none_of`` does, or None where ``base`` holds no other text."""
+    if not texts or _is_more_left(TextTable(texts), 0, len(texts), 0, base):
+        return none_of(texts, base)
+    return None
+
+
+def _is_more_left(table: TextTable, low: int, high: int, offset: int, base: CharacterState) -> bool:
+    return _left(table, low, high, offset, base, 1) > 0
+
+
+def _left(table: TextTable, low: int, high: int, offset: int, base: CharacterState, limit: int) -> int:
+    """Return how many texts of ``base`` are not in the table, at least where it is below ``limit``."""
+    size = base.size(high - low + limit)
+    if size == high - low + limit:
+        return limit
+    return size - sum(base.holds(table.texts[index][offset:]) for index in range(low, high))
 
 
 __all__ = [
@@ -212,6 +277,7 @@ __all__ = [
     "OneOf",
     "Ranges",
     "TextTable",
+    "none_left",
     "none_of",
     "one_left",
     "one_of",
