@@ -1,0 +1,104 @@
+"""Turn patterns into languages of texts.
+
+Where a pattern is anchored, what needs no automaton of its own is taken apart first: look-aheads at the start are
+languages that meet, and the count of a long run is a bound on the length of the whole text if all else has one length.
+"""
+
+from __future__ import annotations
+
+from commitgate.automaton.regex.machine import Machine
+from commitgate.automaton.regex.parser import parse
+from commitgate.automaton.regex.program import Program
+from commitgate.automaton.regex.syntax import (
+    Characters,
+    Concatenation,
+    Look,
+    Node,
+    Repeat,
+    TextEnd,
+    TextStart,
+    concatenated,
+    width,
+)
+from commitgate.automaton.text_language import ANY_TEXT, TextLanguage, bounded, labelled
+
+_LONG_RUN = 16
+"""Counts up to this one are worked into the automaton, where they cost few states."""
+
+
+def pattern_language(pattern: str) -> TextLanguage | None:
+    """Return the language of the texts in which the pattern matches somewhere; None where it can match nowhere.
+
+    Args:
+        pattern: a regular expression of ECMA-262, with the meaning of the ``u`` flag.
+
+    Raises:
+        PatternError: it is malformed.
+        PatternUnsupported: it is well-formed, but refers back to groups or the like.
+        TooManyStates: its automaton is too large.
+    """
+    language = _language(parse(pattern))
+    return None if language is None else labelled(language, f"text that matches {pattern!r}")
+
+
+def _language(node: Node) -> TextLanguage | None:
+    items = node.items if isinstance(node, Concatenation) else (node,)
+    if not items or not isinstance(items[0], TextStart):
+        return bounded(Machine(Program(node)).automaton())
+    at = 1
+    language: TextLanguage | None = ANY_TEXT
+    while at < len(items) and language is not None:
+        item = items[at]
+        if isinstance(item, Look) and not item.is_behind:
+            parts = _meet_ahead(language, item)
+            if len(parts) > 1:
+                # A union of languages with different counts is no language with one count.
+                return bounded(Machine(Program(node)).automaton())
+            language = parts[0] if parts else None
+        elif not isinstance(item, TextStart):
+            break
+        at += 1
+    rest = None if language is None else _anchored(items[at:])
+    return None if language is None or rest is None else language.meet(rest)
+
+
+def _meet_ahead(language: TextLanguage, look: Look) -> tuple[TextLanguage, ...]:
+    ahead = _language(concatenated((TextStart(), look.item)))
+    if look.is_negated:
+        return (language,) if ahead is None else language.without(ahead)
+    both = None if ahead is None else language.meet(ahead)
+    return () if both is None else (both,)
+
+
+def _anchored(items: tuple[Node, ...]) -> TextLanguage | None:
+    """Return the language of texts that start with the items."""
+    counted = _long_run(items)
+    if counted is None:
+        return bounded(Machine(Program(concatenated((TextStart(), *items)))).automaton())
+    run = items[counted]
+    assert isinstance(run, Repeat)
+    others = sum(width(item)[0] for index, item in enumerate(items) if index != counted)
+    free = (*items[:counted], Repeat(run.item, 0, None), *items[counted + 1 :])
+    automaton = Machine(Program(concatenated((TextStart(), *free)))).automaton()
+    return bounded(automaton, others + run.least, None if run.most is None else others + run.most)
+
+
+def _long_run(items: tuple[Node, ...]) -> int | None:
+    """Return the index of the run whose count decides the length of the text; None where there is none."""
+    if not items or not isinstance(items[-1], TextEnd):
+        return None
+    widths = [width(item) for item in items]
+    unfixed = [index for index, (least, most) in enumerate(widths) if least != most]
+    if len(unfixed) > 1:
+        return None
+    runs = unfixed or list(range(len(items)))
+    best = max(runs, key=lambda index: _count(items[index]))
+    return best if _count(items[best]) > _LONG_RUN else None
+
+
+def _count(item: Node) -> int:
+    is_run = isinstance(item, Repeat) and isinstance(item.item, Characters)
+    return max(item.least, item.most or 0) if is_run and isinstance(item, Repeat) else 0
+
+
+__all__ = ["pattern_language"]
