@@ -245,7 +245,7 @@ class Machine:
         return least <= other_least and (most is None or (other_most is not None and other_most <= most))
 
     def _is_accepting(self, state: State) -> bool:
-        return any(all((number == END) == (number > 0) for number in clause) for clause in state[0])
+        return any(all((abs(number) == END) == (number > 0) for number in clause) for clause in state[0])
 
     def _spend(self, steps: int) -> None:
         self._steps += steps

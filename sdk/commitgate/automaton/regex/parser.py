@@ -36,6 +36,7 @@ MAX_COUNT = 1 << 53
 
 _QUANTIFIER = re.compile(r"([*+?]|\{([0-9]+)(?:(,)([0-9]*))?\})(\?)?")
 _GROUPS = {"(?:": None, "(?=": (False, False), "(?!": (False, True), "(?<=": (True, False), "(?<!": (True, True)}
+_LOOK_BEHINDS = ((True, False), (True, True))
 _NAMED_GROUP = re.compile(r"\(\?<([\w$]+)>")
 _CONTROLS = {"f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0"}
 _FLAGS = re.compile(r"\(\?[a-zA-Z]*(?:-[a-zA-Z]*)?([:)])")
@@ -82,8 +83,8 @@ class _Parser:
             return
         is_quantifiable = True
         if character == ")":
-            node = self._close()
-            is_quantifiable = not (isinstance(node, Look) and node.is_behind)
+            group = self._close()
+            node, is_quantifiable = group.close(), group.look not in _LOOK_BEHINDS
         elif character in "^$":
             self.at += 1
             node, is_quantifiable = (TextStart() if character == "^" else TextEnd()), False
@@ -152,11 +153,11 @@ class _Parser:
             return PatternError(message, self.at)
         return PatternError("ECMA-262 has no such group; write (?:...), (?=...), (?!...) or (?<name>...)", self.at)
 
-    def _close(self) -> Node:
+    def _close(self) -> _Group:
         if len(self.open) == 1:
             raise PatternError("the bracket closes no group; write \\)", self.at)
         self.at += 1
-        return self.open.pop().close()
+        return self.open.pop()
 
     def _class(self) -> CharacterSet:
         start = self.at
