@@ -85,7 +85,7 @@ def _decoded(label: str) -> str | None:
         decoded = lower[len(_PREFIX) :].encode("ascii").decode("punycode")
     except UnicodeError:
         return None
-    if decoded.isascii() or any(unicodedata.category(each) == "Cs" for each in decoded):
+    if any(unicodedata.category(each) == "Cs" for each in decoded):
         return None
     return decoded if _PREFIX + decoded.encode("punycode").decode("ascii") == lower else None
 

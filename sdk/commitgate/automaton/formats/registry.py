@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 
 from commitgate.automaton.formats import addresses, dates, hosts, mail, pointers, uris
 from commitgate.automaton.formats.ecma_pattern import is_ecma_pattern
@@ -27,14 +27,14 @@ class _Format:
 
     Attributes:
         pattern: the whole text matches it; None where no pattern comes near.
-        also: a second pattern that the whole text matches.
+        also: further patterns that the whole text matches, which meet each other first.
         most: most characters of a text.
         check: what else must hold; None where the language says it all.
         risky: a pattern of the texts for which the check may fail; None where any may.
     """
 
     pattern: str | None
-    also: str | None = None
+    also: tuple[str, ...] = ()
     most: int | None = None
     check: Callable[[str], bool] | None = None
     risky: str | None = None
@@ -128,8 +128,8 @@ def _language(name: str) -> TextLanguage | None:
     if known.pattern is None:
         return None
     found = _whole(known.pattern)
-    if known.also is not None:
-        found = _both(found, _whole(known.also))
+    if known.also:
+        found = _both(found, reduce(_both, map(_whole, known.also)))
     if known.most is not None:
         found = _both(found, of_lengths(0, known.most))
     return labelled(found, f"texts of the format {name}")
