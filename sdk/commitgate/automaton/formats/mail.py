@@ -32,8 +32,8 @@ def _mailbox(more: str, domain: str) -> str:
 
 EMAIL = _mailbox("", HOSTNAME)
 IDN_EMAIL = _mailbox(_NOT_ASCII, IDN_MAIL_DOMAIN)
-# Only the part before the last ``@`` may hold another one. That no counter is left behind it shows in the second pattern
-# alone, so these two must meet before they meet the address: 200 states, not 17,000.
+# Only the part before the last ``@`` may hold another one. That no counter is left behind it shows in the second
+# pattern alone, so these two must meet before they meet the address: 200 states, not 17,000.
 SHORT_LOCAL_PART = (f"[^]{{1,{MAX_LOCAL_OCTETS}}}@[^@]*", r'(?:[^"@]*|"(?:[^"\\]|\\[^])*")@[^"@]*')
 
 
