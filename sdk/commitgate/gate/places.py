@@ -6,43 +6,39 @@ schema layer has said yes, and only for how to spell a number and which keys are
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast
-from urllib.parse import unquote
+from collections.abc import Iterator, Mapping
+from typing import Literal, TypeAlias, cast
 
+from commitgate.gate.pattern_search import PatternSearch
+from commitgate.gate.references import References
 from commitgate.json_value import JsonObject, JsonValue
-from commitgate.pointer import value_at
-
-if TYPE_CHECKING:
-    from jsonschema_rs import Validator
 
 NumberKind: TypeAlias = Literal["integer", "number", "decimal"]
 
 NUMBER_KIND = "x-commitgate-number"
 """Keyword that the type layer writes into schemas made from types, to say which Python number a place takes."""
 
-_IN_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
-_IN_PLACE = ("if", "then", "else")
-_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
-
 
 class Schemas:
-    """Index one schema document, for following its local references.
+    """Index one schema document, for following its references.
 
     Args:
         root: the document.
+        documents: further documents by their URI, for references into them.
+        patterns: looks for patterns; None for one of its own.
     """
 
-    def __init__(self, root: JsonObject | bool) -> None:
+    def __init__(
+        self,
+        root: JsonObject | bool,
+        documents: Mapping[str, JsonObject | bool] | None = None,
+        *,
+        patterns: PatternSearch | None = None,
+    ) -> None:
         self._root = root
-        self._named: dict[str, JsonObject] = {}
+        self._references = References(root, documents)
         self._places: dict[tuple[int, ...], Place] = {}
-        self._patterns: dict[str, Validator] = {}
-        for node in _nodes(root):
-            for keyword, mark in (("$id", ""), ("id", ""), ("$anchor", "#"), ("$dynamicAnchor", "#")):
-                name = node.get(keyword)
-                if isinstance(name, str):
-                    self._named.setdefault(mark + name, node)
+        self._patterns = patterns or PatternSearch()
 
     @property
     def root(self) -> Place:
@@ -58,7 +54,7 @@ class Schemas:
             if not isinstance(schema, dict) or id(schema) in found:
                 continue
             found[id(schema)] = schema
-            waiting.extend(self._applied_in_place(schema))
+            waiting.extend(self._references.applied_in_place(schema))
         key = tuple(sorted(found))
         if key not in self._places:
             self._places[key] = Place(self, tuple(found.values()))
@@ -66,38 +62,7 @@ class Schemas:
 
     def finds(self, pattern: str, key: str) -> bool:
         """Say whether ``pattern`` is found in ``key``, in time linear in the key's length."""
-        if pattern not in self._patterns:
-            from jsonschema_rs import RegexOptions, validator_for
-
-            self._patterns[pattern] = validator_for({"pattern": pattern}, offline=True, pattern_options=RegexOptions())
-        return self._patterns[pattern].is_valid(key)
-
-    def _applied_in_place(self, schema: JsonObject) -> Iterator[JsonValue]:
-        for keyword in _REFERENCES:
-            reference = schema.get(keyword)
-            if isinstance(reference, str):
-                yield self.resolve(reference)
-        for keyword in _IN_PLACE_LISTS:
-            members = schema.get(keyword)
-            if isinstance(members, list):
-                yield from members
-        for keyword in _IN_PLACE:
-            yield schema.get(keyword)
-        for keyword in ("dependentSchemas", "dependencies"):
-            members = schema.get(keyword)
-            if isinstance(members, dict):
-                yield from members.values()
-
-    def resolve(self, reference: str) -> JsonValue:
-        """Return the schema named, or None: then nothing is known about the place, which is always allowed."""
-        named = self._named.get(reference) or self._named.get(reference.removesuffix("#"))
-        if named is not None:
-            return named
-        base, _, fragment = reference.partition("#")
-        try:
-            return value_at(self._named.get(base) if base else self._root, unquote(fragment))
-        except KeyError:
-            return None
+        return self._patterns.finds(pattern)(key)
 
 
 class Place:
@@ -142,17 +107,6 @@ class Place:
         if key not in declared and not matching:
             yield schema.get("additionalProperties")
             yield schema.get("unevaluatedProperties")
-
-
-def _nodes(value: JsonValue) -> Iterator[JsonObject]:
-    waiting = [value]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, dict):
-            yield node
-            waiting.extend(node.values())
-        elif isinstance(node, list):
-            waiting.extend(node)
 
 
 def _object(schema: JsonObject, keyword: str) -> JsonObject:

@@ -1,67 +1,42 @@
 """Ask the JSON Schema itself whether a parsed value is valid, with exact numbers and without any network or file.
 
-jsonschema-rs does the work. Its messages echo the value, so failures are worded anew here from the keyword alone.
-Patterns run in its linear engine. Formats are not asserted here.
+jsonschema-rs does the work, on the schema as ``prepared_schema`` writes it: patterns and formats mean what they mean to
+the automaton. Its messages echo the value, so failures are worded anew here from the keyword alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, cast
-from urllib.parse import quote
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
-from commitgate.automaton.json_schema.keywords import Holds, keyword
-from commitgate.automaton.json_schema.plain_json import exact
-from commitgate.errors import SchemaError
+from commitgate.automaton.formats import FORMATS, format_matches
+from commitgate.automaton.json_schema.vocabulary import Vocabulary, vocabulary_of
+from commitgate.errors import LimitExceededError, SchemaError
+from commitgate.gate.effort import MOST_VISITS, MOST_WAYS, most_ways, visits
+from commitgate.gate.failure_words import code_of, message_of
 from commitgate.gate.layers import Failure, Layer
+from commitgate.gate.pattern_search import PatternSearch
 from commitgate.gate.places import Schemas
 from commitgate.gate.pointer import shown_pointer
-from commitgate.json_value import JsonObject, JsonValue
+from commitgate.gate.prepared_schema import PATTERN, Preparation
+from commitgate.gate.references import References
+from commitgate.json_value import JsonObject, JsonSchema, JsonValue
 from commitgate.pointer import child
 
 if TYPE_CHECKING:
-    from jsonschema_rs import ValidationError
+    from jsonschema_rs import KeywordValidator, ValidationError, Validator
 
-_URI_CHARACTERS = "%/#?:@!$&'()*+,;=~"
-"""What ``quote`` leaves as it is beside letters, digits and ``_.-``: an escape that is there already stays."""
+Formats: TypeAlias = Literal["assert", "annotate"]
 
 FAILURES_KEPT = 64
 """Most failures that are collected of one value; a hostile one could have millions."""
 
-_WORDS = {
-    "additionalItems": "no items beyond the declared ones are allowed",
-    "additionalProperties": "properties that the schema does not declare are not allowed",
-    "anyOf": "none of the alternatives is satisfied",
-    "const": "the value must be the constant of the schema",
-    "contains": "no item satisfies contains, or too few or too many do",
-    "enum": "the value must be one of the schema's enum",
-    "false": "no value is allowed here",
-    "not": "the value satisfies a schema that it must not satisfy",
-    "oneOf": "not exactly one of the alternatives is satisfied",
-    "propertyNames": "a property's name is not allowed",
-    "unevaluatedItems": "items that no part of the schema declares are not allowed",
-    "unevaluatedProperties": "properties that no part of the schema declares are not allowed",
-    "uniqueItems": "two items are equal",
-}
+UNLISTED = "schema"
+"""Code of the one failure that stands for all where listing them would take too long."""
 
-_LIMITS = {
-    "exclusiveMaximum": "the value must be less than {}",
-    "exclusiveMinimum": "the value must be greater than {}",
-    "maxItems": "at most {} items are allowed",
-    "maxLength": "at most {} characters are allowed",
-    "maxProperties": "at most {} properties are allowed",
-    "maximum": "the value must be at most {}",
-    "minItems": "at least {} items are needed",
-    "minLength": "at least {} characters are needed",
-    "minProperties": "at least {} properties are needed",
-    "minimum": "the value must be at least {}",
-    "multipleOf": "the value must be a multiple of {}",
-    "pattern": "the text must match the pattern {}",
-    "required": "property {} is required",
-    "type": "the value must be of type {}",
-}
-
-_FALSE_UNDER = frozenset({"additionalItems", "additionalProperties", "unevaluatedItems", "unevaluatedProperties"})
+_UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
 
 
 class SchemaLayer:
@@ -69,24 +44,29 @@ class SchemaLayer:
 
     Args:
         schema: a JSON Schema; ``$schema`` chooses the draft, 2020-12 where it is absent.
+        formats: whether ``format`` is asserted, in every draft and for every known format, or only annotates.
+        documents: what its references may lead to, by absolute URI; nothing else is ever fetched.
 
     Raises:
-        SchemaError: it is not a valid schema, or refers to something outside itself.
+        SchemaError: it is not a valid schema, or refers to something that is neither in it nor in ``documents``.
+        UnsupportedError: ``$schema`` names neither a draft nor one of the documents.
+        LimitExceededError: too many ways lead through its references.
     """
 
-    def __init__(self, schema: JsonObject | bool) -> None:
-        from jsonschema_rs import RegexOptions, ValidationError, validator_for
-
-        try:
-            self._validator = validator_for(
-                cast("JsonObject | bool", _for_validator(schema)),
-                validate_formats=False,
-                pattern_options=RegexOptions(),
-                offline=True,
-            )
-        except ValidationError as error:
-            raise _schema_error(error) from None
-        self._schemas = Schemas(schema)
+    def __init__(
+        self,
+        schema: JsonSchema,
+        *,
+        formats: Formats = "assert",
+        documents: Mapping[str, JsonSchema] | None = None,
+    ) -> None:
+        known = documents or {}
+        patterns = PatternSearch()
+        self._references = References(schema, known)
+        _check_ways(self._references)
+        self._preparation = Preparation(patterns, known)
+        self._validator = _validator(schema, formats, known, self._preparation, patterns)
+        self._schemas = Schemas(schema, known, patterns=patterns)
 
     def judge(self, value: JsonValue) -> tuple[Failure, ...]:
         """Return what the schema finds wrong with ``value``, at most 64 failures; empty where it is valid.
@@ -96,56 +76,90 @@ class SchemaLayer:
         """
         if self._validator.is_valid(value):
             return ()
+        if visits(self._references, value) > MOST_VISITS:
+            words = "the schema is not satisfied; to say where would take too long"
+            return (Failure(layer=Layer.SCHEMA, code=UNLISTED, pointer="", message=words),)
         return tuple(self._failure(error) for error in islice(self._validator.iter_errors(value), FAILURES_KEPT))
 
     def _failure(self, error: ValidationError) -> Failure:
-        code = _code(error)
+        code = code_of(error)
+        pattern = str(cast(object, error.kind.value)) if code == PATTERN else None
+        code = "pattern" if code == PATTERN else code
+        schema_path = self._preparation.original_path(error.schema_path)
         return Failure(
             layer=Layer.SCHEMA,
             code=code,
             pointer=shown_pointer(self._schemas, error.instance_path),
-            message=_message(code, error),
-            data={"pointer": child("", *error.instance_path), "schema_pointer": child("", *error.schema_path)},
+            message=message_of(code, error, pattern),
+            data={"pointer": child("", *error.instance_path), "schema_pointer": child("", *schema_path)},
         )
 
 
-def _for_validator(schema: JsonValue) -> JsonValue:
-    """Return the schema as the validator takes it: floats as the decimals they are written as, references as URIs."""
-    if not isinstance(schema, dict):
-        return _exact(schema)
-    found: dict[str, JsonValue] = {}
-    for name, value in schema.items():
-        match keyword(name).holds, value:
-            case Holds.SCHEMA, _:
-                found[name] = _for_validator(value)
-            case Holds.LIST, list():
-                found[name] = [_for_validator(item) for item in value]
-            case Holds.MAP, dict():
-                found[name] = {key: _for_validator(item) for key, item in value.items()}
-            case _, str() if name == "$ref":
-                # A reference is a URI; the validator looks up what stands behind its escapes.
-                found[name] = quote(value, safe=_URI_CHARACTERS)
-            case _:
-                found[name] = _exact(value)
-    return found
+def _validator(
+    schema: JsonSchema,
+    formats: Formats,
+    documents: Mapping[str, JsonSchema],
+    preparation: Preparation,
+    patterns: PatternSearch,
+) -> Validator:
+    from jsonschema_rs import ReferencingError, ValidationError, validator_for
+
+    vocabulary = Vocabulary()
+    named = schema.get("$schema") if isinstance(schema, dict) else None
+    if isinstance(named, str):
+        vocabulary = vocabulary_of(named, documents, "")
+
+    def retrieve(uri: str) -> JsonSchema:
+        """Stand in the way of every fetch: what is not given is not there."""
+        return preparation.prepare(documents[uri.partition("#")[0]], vocabulary)
+
+    keyword = _pattern_keyword(patterns)
+    try:
+        return validator_for(
+            preparation.prepare(schema, vocabulary),
+            formats={name: partial(format_matches, name) for name in FORMATS} if formats == "assert" else None,
+            validate_formats=formats == "assert",
+            keywords={PATTERN: keyword},
+            retriever=retrieve,
+        )
+    except ValidationError as error:
+        raise _schema_error(error) from None
+    except ReferencingError:
+        raise _unresolved() from None
 
 
-def _exact(value: JsonValue) -> JsonValue:
-    """Return a value with each float as the decimal that it is written as; the validator compares values exactly."""
-    match value:
-        case dict():
-            return {name: _exact(item) for name, item in value.items()}
-        case list():
-            return [_exact(item) for item in value]
-        case float():
-            return exact(value)
-        case _:
-            return value
+def _pattern_keyword(patterns: PatternSearch) -> type[KeywordValidator]:
+    class Pattern:
+        """Assert that a pattern is found in a text; the exception's words are the pattern, never the text."""
+
+        def __init__(self, parent_schema: JsonObject, value: JsonValue, schema_path: list[str | int]) -> None:
+            del parent_schema, schema_path
+            self._pattern = cast(str, value)
+            self._finds: Callable[[str], bool] = patterns.finds(self._pattern)
+
+        def validate(self, instance: object) -> None:
+            if isinstance(instance, str) and not self._finds(instance):
+                raise ValueError(self._pattern)
+
+    return cast("type[KeywordValidator]", Pattern)
+
+
+def _check_ways(references: References) -> None:
+    starts = [node for node in references.nodes() if any(keyword in node for keyword in _UNEVALUATED)]
+    found = most_ways(references, starts)
+    if found > MOST_WAYS:
+        raise LimitExceededError(
+            f"more than {MOST_WAYS} ways lead through the schemas that apply in one place with "
+            f"{' or '.join(_UNEVALUATED)}; write fewer references there",
+            limit_name="reference_ways",
+            limit=MOST_WAYS,
+            found=found,
+        )
 
 
 def _schema_error(error: ValidationError) -> SchemaError:
     if error.kind.name == "$ref":
-        return SchemaError("a reference leads outside the schema; write the schema that it means into $defs")
+        return _unresolved()
     pointer = child("", *error.instance_path)
     return SchemaError(
         f"the schema is not valid at {pointer or 'the root'}: it breaks {error.kind.name} of its meta-schema",
@@ -153,20 +167,8 @@ def _schema_error(error: ValidationError) -> SchemaError:
     )
 
 
-def _code(error: ValidationError) -> str:
-    name = error.kind.name
-    if name != "falseSchema":
-        return name
-    last = error.schema_path[-1] if error.schema_path else ""
-    return last if isinstance(last, str) and last in _FALSE_UNDER else "false"
+def _unresolved() -> SchemaError:
+    return SchemaError("a reference leads outside the schema; write the schema that it means into $defs or documents")
 
 
-def _message(code: str, error: ValidationError) -> str:
-    if code in _LIMITS:
-        value = cast(object, error.kind.value)
-        shown = " or ".join(map(str, cast("list[object]", value))) if isinstance(value, list) else str(value)
-        return _LIMITS[code].format(shown)
-    return _WORDS.get(code, f"the schema's {code} is not satisfied")
-
-
-__all__ = ["FAILURES_KEPT", "SchemaLayer"]
+__all__ = ["FAILURES_KEPT", "UNLISTED", "Formats", "SchemaLayer"]
