@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import ipaddress
 
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commitgate.automaton.dfa import TooManyStates
 from commitgate.automaton.formats import (
     FORMATS,
     format_is_exact,
@@ -16,6 +18,7 @@ from commitgate.automaton.formats import (
     format_matches,
     format_sublanguage,
 )
+from commitgate.automaton.regex import PatternError, PatternUnsupported, pattern_language
 
 LONG_LABEL = "k" * 63
 LONGEST_NAME = ".".join((LONG_LABEL, LONG_LABEL, LONG_LABEL, "k" * 61))
@@ -259,6 +262,12 @@ REFUSED = {
     ],
 }
 
+PATTERN_PIECES = (
+    *("a", "7", "é", "_", "-", ",", ".", "|", "^", "$", "*", "+", "?", "{", "}", "{2}", "{1,2}", "{2,1}", "{3,"),
+    *("(", ")", "(?:", "(?=", "(?!", "(?<=", "(?<!", "(?<n>", "[", "[^", "]", "\\", "\\d", "\\b", "\\B", "\\e", "\\_"),
+    *("\\é", "\\.", "\\-", "\\u", "\\u{62}", "\\u0062", "\\x62", "\\x6", "\\p{L}", "\\P", "\\cA", "\\c", "\\0", "\\01"),
+)
+
 digits = st.integers(0, 99).map("{:02}".format)
 
 
@@ -380,3 +389,18 @@ def test_an_ipv4_address_is_what_another_implementation_takes(octets: list[str])
         is_address = True
 
     assert format_matches("ipv4", text) == is_address
+
+
+@given(st.lists(st.sampled_from(PATTERN_PIECES), max_size=6).map("".join))
+def test_a_regular_expression_is_what_the_compiler_of_patterns_reads(pattern: str) -> None:
+    with contextlib.suppress(PatternUnsupported):
+        try:
+            pattern_language(pattern)
+        except TooManyStates:
+            is_read = True
+        except PatternError:
+            is_read = False
+        else:
+            is_read = True
+
+        assert format_matches("regex", pattern) == is_read

@@ -1,9 +1,12 @@
 """Judge whether a text is a regular expression by ECMA-262.
 
-A text is one where the main grammar takes it with or without the ``u`` flag, and where its brackets and braces stand
-alone as Annex B allows. Letters behind a backslash mean something or are refused, so that what other dialects write
-(``\\a``, ``\\Z``, ``(?P<name>…)``) is not taken for it. Groups stand in one another at
-most 1,000 deep.
+A text is one where the main grammar takes it with or without the ``u`` flag, and with what Annex B adds for brackets,
+braces and needless escapes. ASCII letters and digits behind a backslash mean something or are refused, so that what
+other dialects write (``\\a``, ``\\Z``, ``(?P<name>…)``) is not taken for it. Whether a Unicode property exists is not
+looked up.
+
+It is no part of the compiler of patterns, which stops at what no automaton can do; a test holds the two together.
+Groups stand in one another at most 1,000 deep.
 
 Source: ECMA-262 2025, section 22.2.1 and B.1.2.
 """
@@ -145,7 +148,7 @@ class _Reader:
         if found := self._take(_CONTROL_ESCAPE):
             return ord(found[0][1]) % 32 if found[0][0] == "c" else "0_______tnvfr".index(found[0])
         character = self._next()
-        if f"_{character}".isidentifier():
+        if character.isascii() and character.isalnum():
             raise _MalformedError
         return ord(character)
 
