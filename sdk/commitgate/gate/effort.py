@@ -19,8 +19,12 @@ NodeT = TypeVar("NodeT")
 
 MOST_WAYS = 1_000
 """Most ways through the schemas that apply in one place below ``unevaluatedProperties`` or ``unevaluatedItems``."""
-MOST_VISITS = 20_000
-"""Most visits of a schema at a part of a value for which errors are listed; the costly ones take some 0.1 ms each."""
+MOST_LISTED = 50_000
+"""Most visits of a schema at a part of a value for which errors are listed; the costly ones take some 50 µs each."""
+FEW_WAYS = 64
+"""Most ways at which a value of any size is checked."""
+MOST_CHECKED = 200_000
+"""Most visits for which a value is checked at all where there are more ways; the costly ones take some 20 µs each."""
 
 
 def most_ways(references: References, schemas: Iterable[JsonObject]) -> int:
@@ -33,8 +37,8 @@ def most_ways(references: References, schemas: Iterable[JsonObject]) -> int:
     return max((counted.of(schema) for schema in schemas), default=0)
 
 
-def visits(references: References, value: JsonValue) -> int:
-    """Return how often a schema is asked about a part of ``value`` when all errors are listed; at most one too many."""
+def visits(references: References, value: JsonValue, most: int) -> int:
+    """Return how often a schema is asked about a part of ``value`` if no answer is remembered; at most ``most + 1``."""
 
     def asked(visit: tuple[JsonObject, JsonValue]) -> Iterator[tuple[JsonObject, JsonValue]]:
         schema, part = visit
@@ -48,7 +52,7 @@ def visits(references: References, value: JsonValue) -> int:
     root = references.root
     if isinstance(root, bool):
         return 1
-    return _Ways(asked, lambda visit: (id(visit[0]), id(visit[1])), MOST_VISITS).of((root, value))
+    return _Ways(asked, lambda visit: (id(visit[0]), id(visit[1])), most).of((root, value))
 
 
 def _asked_of_members(schema: JsonObject, part: JsonObject) -> Iterator[tuple[JsonObject, JsonValue]]:
@@ -119,4 +123,4 @@ def _object(value: JsonValue) -> JsonObject:
     return value if isinstance(value, dict) else {}
 
 
-__all__ = ["MOST_VISITS", "MOST_WAYS", "most_ways", "visits"]
+__all__ = ["FEW_WAYS", "MOST_CHECKED", "MOST_LISTED", "MOST_WAYS", "most_ways", "visits"]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 from commitgate.automaton.formats import FORMATS, format_matches
 from commitgate.automaton.json_schema.vocabulary import Vocabulary, vocabulary_of
 from commitgate.errors import LimitExceededError, SchemaError
-from commitgate.gate.effort import MOST_VISITS, MOST_WAYS, most_ways, visits
+from commitgate.gate.effort import FEW_WAYS, MOST_CHECKED, MOST_LISTED, MOST_WAYS, most_ways, visits
 from commitgate.gate.failure_words import code_of, message_of
 from commitgate.gate.layers import Failure, Layer
 from commitgate.gate.pattern_search import PatternSearch
@@ -34,7 +34,7 @@ FAILURES_KEPT = 64
 """Most failures that are collected of one value; a hostile one could have millions."""
 
 UNLISTED = "schema"
-"""Code of the one failure that stands for all where listing them would take too long."""
+"""Code of the one failure that stands for all where looking for them would take too long."""
 
 _UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
 
@@ -63,7 +63,7 @@ class SchemaLayer:
         known = documents or {}
         patterns = PatternSearch()
         self._references = References(schema, known)
-        _check_ways(self._references)
+        self._is_entangled = _checked_ways(self._references) > FEW_WAYS
         self._preparation = Preparation(patterns, known)
         self._validator = _validator(schema, formats, known, self._preparation, patterns)
         self._schemas = Schemas(schema, known, patterns=patterns)
@@ -74,11 +74,12 @@ class SchemaLayer:
         Args:
             value: as ``strict_parse`` gives it: every number that is not an integer is a ``Decimal``.
         """
+        if self._is_entangled and visits(self._references, value, MOST_CHECKED) > MOST_CHECKED:
+            return _unlisted("to check whether the schema is satisfied would take too long")
         if self._validator.is_valid(value):
             return ()
-        if visits(self._references, value) > MOST_VISITS:
-            words = "the schema is not satisfied; to say where would take too long"
-            return (Failure(layer=Layer.SCHEMA, code=UNLISTED, pointer="", message=words),)
+        if visits(self._references, value, MOST_LISTED) > MOST_LISTED:
+            return _unlisted("the schema is not satisfied; to say where would take too long")
         return tuple(self._failure(error) for error in islice(self._validator.iter_errors(value), FAILURES_KEPT))
 
     def _failure(self, error: ValidationError) -> Failure:
@@ -144,7 +145,12 @@ def _pattern_keyword(patterns: PatternSearch) -> type[KeywordValidator]:
     return cast("type[KeywordValidator]", Pattern)
 
 
-def _check_ways(references: References) -> None:
+def _unlisted(message: str) -> tuple[Failure, ...]:
+    return (Failure(layer=Layer.SCHEMA, code=UNLISTED, pointer="", message=message),)
+
+
+def _checked_ways(references: References) -> int:
+    """Return the number of ways below unevaluated keywords, 0 without these."""
     starts = [node for node in references.nodes() if any(keyword in node for keyword in _UNEVALUATED)]
     found = most_ways(references, starts)
     if found > MOST_WAYS:
@@ -155,6 +161,7 @@ def _check_ways(references: References) -> None:
             limit=MOST_WAYS,
             found=found,
         )
+    return found
 
 
 def _schema_error(error: ValidationError) -> SchemaError:
