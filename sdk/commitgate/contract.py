@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import BuiltinFunctionType, FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType
 from typing import TYPE_CHECKING, Generic, Literal, Never, TypeAlias, cast, overload
 
 from typing_extensions import TypeVar
@@ -12,6 +12,7 @@ from typing_extensions import TypeVar
 from commitgate.errors import MisuseError, SchemaError
 from commitgate.json_value import JsonSchema, JsonValue
 from commitgate.limits import Limits
+from commitgate.style import Style
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -23,6 +24,7 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True, default=object)
 
 Numbers: TypeAlias = Literal["float", "decimal"]
+Formats: TypeAlias = Literal["assert", "annotate"]
 
 
 @dataclass(frozen=True, kw_only=True)  # no slots: they break Generic[...](...) on a frozen class
@@ -36,10 +38,15 @@ class Contract(Generic[T_co]):
         limits: bounds on the schema and on what is generated.
         rules: business rules over the typed value; all must pass.
         numbers: how non-integers of a plain JSON value come out.
+        formats: ``assert`` makes every known ``format`` constrain, in every draft; ``annotate`` none.
+        documents: further schemas by absolute URI, which references may name. Nothing is ever fetched.
+        style: how a local model writes white space and orders keys; what is accepted does not depend on it.
         type_adapter: makes the typed value; None for a plain JSON Schema.
         analysis: what the schema means, worked out once.
-        language_digest: SHA-256 of what constrains: the schema without annotations, and the limits.
-        full_digest: SHA-256 of the whole contract but its rules: schema with prose, name, version and limits.
+        language_digest: SHA-256 of what constrains: the schemas without annotations, how formats are meant, and the
+            limits.
+        full_digest: SHA-256 of the whole contract but its rules and style: schemas with prose, name, version, formats
+            and limits.
     """
 
     name: str
@@ -48,6 +55,9 @@ class Contract(Generic[T_co]):
     limits: Limits = field(default_factory=Limits, repr=False)
     rules: tuple[Rule[T_co], ...] = field(default=(), repr=False)
     numbers: Numbers = "float"
+    formats: Formats = "assert"
+    documents: Mapping[str, JsonSchema] = field(default_factory=dict[str, JsonSchema], repr=False)
+    style: Style = field(default_factory=Style, repr=False)
     type_adapter: TypeAdapter[T_co] | None = field(default=None, repr=False)
     analysis: Satisfiability = field(init=False, repr=False, compare=False)
     language_digest: str = field(init=False, repr=False)
@@ -56,17 +66,20 @@ class Contract(Generic[T_co]):
     def __post_init__(self) -> None:
         if self.numbers not in ("float", "decimal"):
             raise MisuseError(f"numbers must be 'float' or 'decimal', found {self.numbers!r}")
+        if self.formats not in ("assert", "annotate"):
+            raise MisuseError(f"formats must be 'assert' or 'annotate', found {self.formats!r}")
         # Compiling is loaded with the first contract, so that importing the package stays quick.
         from commitgate.automaton.automaton import analyse
         from commitgate.digest import digest_of_contract, digest_of_language
 
-        analysis = analyse(self.schema, self.limits)
+        analysis = analyse(self.schema, self.limits, formats=self.formats, documents=self.documents)
         document = analysis.meaning.document
         for name, value in (
             ("schema", document.root),
+            ("documents", MappingProxyType(dict(document.loaded))),
             ("analysis", analysis),
-            ("language_digest", digest_of_language(document)),
-            ("full_digest", digest_of_contract(document, self.name, self.version)),
+            ("language_digest", digest_of_language(document, self.formats)),
+            ("full_digest", digest_of_contract(document, self.formats, self.name, self.version)),
         ):
             object.__setattr__(self, name, value)
 
@@ -79,8 +92,13 @@ class Contract(Generic[T_co]):
         limits: Limits | None = None,
         rules: Sequence[Rule[JsonValue]] = (),
         numbers: Numbers = "float",
+        formats: Formats = "assert",
+        documents: Mapping[str, JsonSchema] | None = None,
+        style: Style | None = None,
     ) -> Contract[JsonValue]:
         """Return the contract of a JSON Schema; its value is plain JSON.
+
+        ``$schema`` chooses the draft: 4, 6, 7, 2019-09 or 2020-12, the last where it is absent.
 
         Raises:
             ContractError: the schema is malformed, uses a keyword that cannot be enforced, is larger than a limit, or
@@ -94,6 +112,9 @@ class Contract(Generic[T_co]):
             limits=limits or Limits(),
             rules=tuple(rules),
             numbers=numbers,
+            formats=formats,
+            documents=documents or {},
+            style=style or Style(),
         )
 
     @overload
@@ -106,6 +127,9 @@ class Contract(Generic[T_co]):
         limits: Limits | None = None,
         rules: Sequence[Rule[T]] = (),
         numbers: Numbers | None = None,
+        formats: Formats | None = None,
+        documents: Mapping[str, JsonSchema] | None = None,
+        style: Style | None = None,
     ) -> Contract[T]: ...
 
     @overload
@@ -118,6 +142,9 @@ class Contract(Generic[T_co]):
         limits: Limits | None = None,
         rules: Sequence[Rule[JsonValue]] = (),
         numbers: Numbers | None = None,
+        formats: Formats | None = None,
+        documents: Mapping[str, JsonSchema] | None = None,
+        style: Style | None = None,
     ) -> Contract[JsonValue]: ...
 
     @staticmethod
@@ -129,6 +156,9 @@ class Contract(Generic[T_co]):
         limits: Limits | None = None,
         rules: Sequence[Rule[Never]] = (),
         numbers: Numbers | None = None,
+        formats: Formats | None = None,
+        documents: Mapping[str, JsonSchema] | None = None,
+        style: Style | None = None,
     ) -> Contract[object]:
         """Return the contract of a JSON Schema, a type, a ``TypeAdapter`` or another contract.
 
@@ -140,6 +170,9 @@ class Contract(Generic[T_co]):
             limits: None takes the defaults, or the given contract's.
             rules: further business rules.
             numbers: how non-integers of plain JSON come out; None takes floats, or what the given contract says.
+            formats: whether known formats constrain; None takes ``assert``, or what the given contract says.
+            documents: further schemas by absolute URI; None takes none, or the given contract's.
+            style: how a local model writes; None takes the default, or the given contract's.
 
         Raises:
             ContractError: as ``json_schema``.
@@ -148,7 +181,8 @@ class Contract(Generic[T_co]):
         own_rules = cast("tuple[Rule[object], ...]", tuple(rules))
         if isinstance(schema, Contract):
             given = cast("Contract[object]", schema)
-            if name is None and version is None and limits is None and numbers is None and not rules:
+            changes = (name, version, limits, numbers, formats, documents, style)
+            if all(change is None for change in changes) and not rules:
                 return given
             return Contract[object](
                 name=name or given.name,
@@ -157,6 +191,9 @@ class Contract(Generic[T_co]):
                 limits=limits or given.limits,
                 rules=(*given.rules, *own_rules),
                 numbers=numbers or given.numbers,
+                formats=formats or given.formats,
+                documents=given.documents if documents is None else documents,
+                style=style or given.style,
                 type_adapter=given.type_adapter,
             )
         if isinstance(schema, Mapping | bool):
@@ -171,6 +208,9 @@ class Contract(Generic[T_co]):
             limits=limits or Limits(),
             rules=own_rules,
             numbers=numbers or "float",
+            formats=formats or "assert",
+            documents=documents or {},
+            style=style or Style(),
             type_adapter=adapter,
         )
 
@@ -228,4 +268,4 @@ def _title(schema: JsonSchema) -> str | None:
     return title if isinstance(title, str) and title else None
 
 
-__all__ = ["Contract", "Numbers"]
+__all__ = ["Contract", "Formats", "Numbers"]

@@ -9,43 +9,50 @@ from __future__ import annotations
 import hashlib
 
 from commitgate.automaton.json_schema.document import SchemaDocument
-from commitgate.automaton.json_schema.keywords import Holds, Kind, keyword
 from commitgate.automaton.json_schema.plain_json import canonical
 from commitgate.json_value import JsonValue
+from commitgate.pointer import child
 
-LANGUAGE_VERSION = "1"
+LANGUAGE_VERSION = "2"
 """Counts changes of meaning: two releases that read a schema differently must not share digests."""
 
 
-def digest_of_language(document: SchemaDocument) -> str:
-    """Return the digest of what constrains: the schema without annotations, and the limits."""
+def digest_of_language(document: SchemaDocument, formats: str) -> str:
+    """Return the digest of what constrains: the schemas without annotations, how formats are meant, and the limits."""
+    parts = [_language_of(document, name, root) for name, root in _documents(document)]
+    return _digest([LANGUAGE_VERSION, parts, formats, repr(document.limits)])
+
+
+def digest_of_contract(document: SchemaDocument, formats: str, name: str, version: str | None) -> str:
+    """Return the digest of the whole contract but its rules: schemas with prose, limits, name and version."""
+    parts: list[JsonValue] = [[uri, root] for uri, root in _documents(document)]
+    return _digest([LANGUAGE_VERSION, parts, formats, repr(document.limits), name, version])
+
+
+def _documents(document: SchemaDocument) -> list[tuple[str, JsonValue]]:
+    return [("", document.root), *sorted(document.loaded.items())]
+
+
+def _language_of(document: SchemaDocument, name: str, root: JsonValue) -> JsonValue:
     # A schema that a reference reaches below an annotation constrains too; then nothing is taken for prose.
-    schema = document.root if document.has_hidden_schemas else _without_annotations(document.root)
-    return _digest([LANGUAGE_VERSION, schema, repr(document.limits)])
+    place = f"{name}#" if name else ""
+    return [name, root if document.has_hidden_schemas else _without_annotations(document, root, place)]
 
 
-def digest_of_contract(document: SchemaDocument, name: str, version: str | None) -> str:
-    """Return the digest of the whole contract but its rules: schema with prose, limits, name and version."""
-    return _digest([LANGUAGE_VERSION, document.root, repr(document.limits), name, version])
-
-
-def _without_annotations(schema: JsonValue) -> JsonValue:
-    """Return the schema without keywords that never constrain."""
-    if not isinstance(schema, dict):
-        return schema
-    kept: dict[str, JsonValue] = {}
-    for name, value in schema.items():
-        known = keyword(name)
-        if known.kind is Kind.ANNOTATION:
-            continue
-        if known.holds is Holds.SCHEMA:
-            value = _without_annotations(value)
-        elif known.holds is Holds.LIST and isinstance(value, list):
-            value = [_without_annotations(item) for item in value]
-        elif known.holds is Holds.MAP and isinstance(value, dict):
-            value = {key: _without_annotations(item) for key, item in value.items()}
-        kept[name] = value
-    return kept
+def _without_annotations(document: SchemaDocument, value: JsonValue, place: str) -> JsonValue:
+    """Return the value at a place, each schema in it without the keywords that never constrain."""
+    match value:
+        case dict():
+            kept = document.meaningful(place)
+            return {
+                key: _without_annotations(document, item, child(place, key))
+                for key, item in value.items()
+                if kept is None or key in kept
+            }
+        case list():
+            return [_without_annotations(document, item, child(place, index)) for index, item in enumerate(value)]
+        case _:
+            return value
 
 
 def _digest(value: JsonValue) -> str:

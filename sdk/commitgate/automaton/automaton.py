@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from commitgate.automaton.acceptor import Acceptor
 from commitgate.automaton.json_schema import Dialect, Grammar, Meaning, Satisfiability, SchemaDocument, SupportRow
 from commitgate.automaton.spelling import Spelling
 from commitgate.automaton.terms import Arena, Term
-from commitgate.json_value import JsonValue
+from commitgate.json_value import JsonSchema, JsonValue
 from commitgate.limits import Limits
+from commitgate.style import Style
 
 if TYPE_CHECKING:
-    from commitgate.contract import Contract
+    from commitgate.contract import Contract, Formats
 
 
 class Automaton:
@@ -41,26 +43,38 @@ class Automaton:
         return acceptor.feed(text) and acceptor.is_accepting
 
 
-def analyse(schema: JsonValue, limits: Limits) -> Satisfiability:
+def analyse(
+    schema: JsonValue,
+    limits: Limits,
+    *,
+    formats: Formats = "assert",
+    documents: Mapping[str, JsonSchema] | None = None,
+) -> Satisfiability:
     """Read a schema and work out what it means.
 
     Args:
-        schema: a JSON Schema as ``json.loads`` gives it.
+        schema: a JSON Schema as ``json.loads`` gives it; ``$schema`` chooses the draft, 2020-12 where it is absent.
         limits: bounds on its size.
+        formats: ``assert`` makes every known format constrain, ``annotate`` none.
+        documents: further schemas by absolute URI, which references may name. Nothing is ever fetched.
 
     Raises:
         SchemaError: it is not a JSON Schema.
-        UnsupportedError: it uses a keyword that cannot be enforced.
+        UnsupportedError: it uses something that cannot be enforced.
         UnsatisfiableError: no value satisfies it.
         LimitExceededError: it is larger than a limit.
     """
-    return Satisfiability(Meaning(SchemaDocument(schema, limits)))
+    document = SchemaDocument(schema, limits, documents)
+    return Satisfiability(Meaning(document, asserts_formats=formats == "assert"))
 
 
 def compile(
     contract_or_schema: Contract[object] | JsonValue,
     *,
     dialect: Dialect = "accept",
+    formats: Formats | None = None,
+    documents: Mapping[str, JsonSchema] | None = None,
+    style: Style | None = None,
     limits: Limits | None = None,
     alphabet: bytes | None = None,
 ) -> Automaton:
@@ -69,6 +83,10 @@ def compile(
     Args:
         contract_or_schema: a ``Contract``, or a JSON Schema as ``json.loads`` gives it.
         dialect: ``accept`` reads every JSON text of the language; ``generate`` writes a bounded, canonical part of it.
+        formats: ``assert`` makes every known format constrain, ``annotate`` none; None takes what the contract says,
+            ``assert`` for a schema.
+        documents: further schemas by absolute URI, which references may name; None takes the contract's.
+        style: how ``generate`` writes white space and orders keys; None takes the contract's.
         limits: bounds on schema and states; None takes the contract's own, or the defaults for a schema.
         alphabet: the bytes that the writer can spell, sorted and distinct; None for all 256. Texts that need others
             are left out.
@@ -80,13 +98,23 @@ def compile(
 
     if isinstance(contract_or_schema, Contract):
         contract: Contract[object] = contract_or_schema
-        meaning = contract.analysis if limits is None else analyse(contract.schema, limits)
+        style = style or contract.style
+        if limits is None and formats is None and documents is None:
+            meaning = contract.analysis
+        else:
+            meaning = analyse(
+                contract.schema,
+                limits or contract.limits,
+                formats=formats or contract.formats,
+                documents=contract.documents if documents is None else documents,
+            )
     else:
-        meaning = analyse(contract_or_schema, limits or Limits())
+        meaning = analyse(contract_or_schema, limits or Limits(), formats=formats or "assert", documents=documents)
     document = meaning.meaning.document
     arena = Arena(max_states=document.limits.states)
-    grammar = Grammar(arena, meaning, dialect, Spelling(dialect == "generate", alphabet))
-    return Automaton(arena, grammar.text(), tuple(document.support))
+    spelling = Spelling(dialect == "generate", alphabet)
+    grammar = Grammar(arena, meaning, dialect, spelling, style or Style())
+    return Automaton(arena, grammar.text(), document.support)
 
 
 __all__ = ["Automaton", "analyse", "compile"]

@@ -1,24 +1,31 @@
-"""Hold a schema document: well-formedness, size, and the places that pointers and references name.
+"""Hold a schema and the documents that it refers to: well-formedness, size, places and what references name.
 
-Source: RFC 6901 (JSON pointers, and their URI fragment form in section 6), JSON Schema 2020-12 core.
+A *place* is written as a JSON pointer in the schema itself (``""`` is its root), and as ``uri#pointer`` in another
+document. Nothing is ever fetched: a reference reaches the schema and the documents that were passed in, no further.
+
+Source: RFC 6901 (JSON pointers, and their URI fragment form in section 6), RFC 3986 section 5 (relative references),
+JSON Schema drafts 4 to 2020-12 core (``$id``, anchors, dynamic references).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import cast
-from urllib.parse import unquote
+from urllib.parse import unquote, urldefrag, urljoin
 
+from commitgate.automaton.json_schema.drafts import Draft
 from commitgate.automaton.json_schema.forms import check_form
-from commitgate.automaton.json_schema.keywords import DRAFT, KNOWN_FORMATS, Holds, Kind, Level, keyword
+from commitgate.automaton.json_schema.keywords import Holds, Keyword, Kind, Level
 from commitgate.automaton.json_schema.plain_json import kind_of, plain_copy, too_large
+from commitgate.automaton.json_schema.vocabulary import Vocabulary, vocabulary_of
 from commitgate.errors import SchemaError, UnsupportedError
 from commitgate.json_value import JsonSchema, JsonValue
 from commitgate.limits import Limits
 from commitgate.pointer import child, value_at
 
+_NAMING = frozenset({"$schema", "id", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor"})
 _BAD_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
@@ -28,8 +35,9 @@ class SupportRow:
 
     Attributes:
         keyword: the keyword.
-        pointer: JSON pointer of the schema that holds it.
-        level: ``decoded`` (by the automaton), ``checked`` (by the schema layer after generation) or ``rejected``.
+        pointer: JSON pointer of the schema that holds it; ``uri#pointer`` where that lies in another document.
+        level: ``decoded`` (by the automaton), ``checked`` (by the schema layer after generation) or ``annotation``
+            (an unknown format, or formats that were asked for as annotations). What would be ``rejected`` raises.
         reason: why it is not decoded; empty where it is.
     """
 
@@ -39,158 +47,351 @@ class SupportRow:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Hold what a schema takes over from the resource in which it lies.
+
+    Attributes:
+        base: URI of the resource, without fragment; empty where it has none.
+        root: place of the resource's root.
+        vocabulary: its draft and keywords.
+    """
+
+    base: str
+    root: str
+    vocabulary: Vocabulary
+
+
 class SchemaDocument:
-    """Hold one schema whose every place was looked at and found enforceable.
+    """Hold one schema, whose every place was looked at, and those that references reach in other documents.
 
     Args:
         root: the schema, as ``json.loads`` gives it; copied, so that changing it later changes nothing here.
         limits: bounds on its size.
+        documents: other documents by absolute URI, which references and ``$schema`` may name.
 
     Attributes:
         root: the schema.
         limits: the bounds.
-        support: how far each constraining keyword is enforced.
         has_hidden_schemas: a reference reached a schema where no keyword holds one, below a word that else never
             constrains.
 
     Raises:
-        SchemaError: it is not JSON, or a keyword's value has the wrong form.
-        UnsupportedError: it uses a keyword that cannot be enforced.
+        SchemaError: it is not JSON, or a keyword's value has the wrong form, or a reference names nothing.
+        UnsupportedError: it uses a draft, or refers to a document, that is not known.
         LimitExceededError: it is larger than a limit.
     """
 
-    def __init__(self, root: JsonValue, limits: Limits) -> None:
+    def __init__(self, root: JsonValue, limits: Limits, documents: Mapping[str, JsonSchema] | None = None) -> None:
         self.limits = limits
-        self.root = _as_schema(plain_copy(root, limits), "")
         self.has_hidden_schemas = False
-        self.support: list[SupportRow] = []
+        self._given = {urldefrag(uri)[0]: document for uri, document in (documents or {}).items()}
+        self._roots: dict[str, JsonSchema] = {}
         self._schemas: dict[str, JsonSchema] = {}
+        self._contexts: dict[str, Context] = {}
+        self._resources: dict[str, str] = {}
+        self._anchors: dict[tuple[str, str], str] = {}
+        self._dynamic: dict[str, dict[str, str]] = {}
+        self._rows: dict[tuple[str, str], SupportRow] = {}
         self._properties = 0
-        for pointer, schema in _places(self.root, ""):
-            self._look_at(pointer, schema)
+        self._take_in(root, "", "", Vocabulary())
         self._check_references()
+
+    @property
+    def root(self) -> JsonSchema:
+        """Return the schema itself."""
+        return self._roots[""]
+
+    @property
+    def support(self) -> tuple[SupportRow, ...]:
+        """Return how far each constraining keyword is enforced, place by place."""
+        return tuple(self._rows.values())
+
+    @property
+    def loaded(self) -> Mapping[str, JsonSchema]:
+        """Return the other documents that references reached, by URI."""
+        return {name: document for name, document in self._roots.items() if name}
+
+    @property
+    def schemas(self) -> Mapping[str, JsonSchema]:
+        """Return every schema that was looked at, by place."""
+        return self._schemas
+
+    def at(self, place: str) -> JsonSchema:
+        """Return the schema at a place that ``resolve`` or ``child`` gave."""
+        return self._schemas[place]
+
+    def value_at(self, place: str) -> JsonValue:
+        """Return the JSON value at a place, schema or not."""
+        name, pointer = _document_and_pointer(place)
+        return value_at(self._roots[name], pointer)
+
+    def draft_at(self, place: str) -> Draft:
+        """Return the draft in which the schema at a place is written."""
+        return self._contexts[place].vocabulary.draft
+
+    def constraining(self, place: str) -> dict[str, JsonValue]:
+        """Return the keywords of the object schema at a place that constrain a value, in its draft."""
+        schema = self._schemas[place]
+        if isinstance(schema, bool):
+            return {}
+        vocabulary = self._contexts[place].vocabulary
+        if "$ref" in schema and vocabulary.draft.reference_stands_alone:
+            return {"$ref": schema["$ref"]}
+        return {name: value for name, value in schema.items() if vocabulary.keyword(name).kind is Kind.ASSERTION}
+
+    def meaningful(self, place: str) -> frozenset[str] | None:
+        """Return the keywords at a place on which the language can depend; None where no schema was looked at there.
+
+        The names of resources and anchors count: they decide what references reach.
+        """
+        schema = self._schemas.get(place)
+        if not isinstance(schema, dict):
+            return None
+        vocabulary = self._contexts[place].vocabulary
+        is_kept = {name for name in schema if vocabulary.keyword(name).kind is not Kind.ANNOTATION}
+        return frozenset(is_kept | (schema.keys() & _NAMING))
+
+    def uses(self, *names: str) -> bool:
+        """Return whether some place looked at so far holds one of these keywords."""
+        return any(name in names for name, _ in self._rows)
+
+    def mark(self, keyword: str, place: str, reason: str, level: Level = "checked") -> None:
+        """Record that a keyword at a place is not decoded, but checked after generation, or only an annotation."""
+        known = self._rows.get((keyword, place))
+        if known is None or known.level == "decoded":
+            self._rows[keyword, place] = SupportRow(keyword, place, level, reason)
+
+    def resolve(self, reference: str, place: str, keyword: str = "$ref") -> str:
+        """Return the place that a reference in the schema at ``place`` names.
+
+        Raises:
+            UnsupportedError: it names a document that was not passed in.
+            SchemaError: it names no schema.
+        """
+        if _BAD_PERCENT.search(reference):
+            raise SchemaError(
+                f"{keyword} at {place or 'the root'} holds a percent sign that no two hex digits follow; "
+                "write it as %25",
+                pointer=place,
+                keyword=keyword,
+            )
+        context = self._contexts[place]
+        uri, fragment = urldefrag(reference)
+        root = self._resource(urljoin(context.base, uri), place, keyword, context.vocabulary) if uri else context.root
+        fragment = unquote(fragment)
+        if fragment and not fragment.startswith("/"):
+            return self._anchored(root, fragment, place, keyword)
+        target = root + fragment
+        if target not in self._schemas:
+            self._adopt(target, root, place, keyword)
+        return target
+
+    def resolve_dynamic(self, reference: str, place: str) -> str | None:
+        """Return the place that a ``$dynamicRef`` names whatever the way to it; None where that depends on the way.
+
+        The way starts at the root, so an anchor of the root's own resource is always the outermost.
+        """
+        target = self.resolve(reference, place, "$dynamicRef")
+        name = urldefrag(reference)[1]
+        schema = self._schemas[target]
+        if not isinstance(schema, dict) or schema.get("$dynamicAnchor") != name:
+            return target
+        return self._outermost(self._dynamic.get(name, {}))
+
+    def resolve_recursive(self, place: str) -> str | None:
+        """Return the place that a ``$recursiveRef`` names whatever the way to it; None where that depends on it."""
+        target = self._contexts[place].root
+        schema = self._schemas[target]
+        if not isinstance(schema, dict) or schema.get("$recursiveAnchor") is not True:
+            return target
+        return self._outermost(self._dynamic.get("", {}))
+
+    def _outermost(self, by_resource: Mapping[str, str]) -> str | None:
+        if "" in by_resource:
+            return by_resource[""]
+        return next(iter(by_resource.values())) if len(by_resource) == 1 else None
+
+    def _resource(self, uri: str, place: str, keyword: str, vocabulary: Vocabulary) -> str:
+        """Return the root's place of the resource with a URI, its document taken in where it was not yet."""
+        if uri not in self._resources:
+            if uri not in self._given:
+                reason = "it names a document that was not passed in; nothing is fetched"
+                if uri.startswith("/"):
+                    reason += ". For a place in this document write '#" + uri + "'"
+                raise _unsupported(keyword, place, reason + ". Pass the document in documents, by its URI")
+            self._take_in(self._given[uri], uri, uri + "#", vocabulary)
+        return self._resources[uri]
+
+    def _take_in(self, document: JsonValue, uri: str, place: str, vocabulary: Vocabulary) -> None:
+        """Look at a whole document; without ``$schema`` it is written in the draft of what refers to it."""
+        self._roots[uri] = root = _as_schema(plain_copy(document, self.limits), place)
+        self._resources[uri] = place
+        context = Context(uri, place, vocabulary)
+        for inner, schema, its in self._places(root, place, context):
+            self._look_at(inner, schema, its)
+
+    def _anchored(self, root: str, name: str, place: str, keyword: str) -> str:
+        found = self._anchors.get((root, name))
+        if found is None:
+            raise _names_nothing(keyword, place)
+        return found
+
+    def _adopt(self, target: str, root: str, place: str, keyword: str) -> None:
+        """Take in a schema that lies where no keyword holds one; references may reach it all the same."""
+        try:
+            value = self.value_at(target)
+        except KeyError:
+            raise _names_nothing(keyword, place) from None
+        self.has_hidden_schemas = True
+        above = target
+        while above not in self._contexts:
+            above = above.rpartition("/")[0]
+        context = self._contexts[max(above, root, key=len)]
+        for inner, schema, its in self._places(_as_schema(value, target), target, context):
+            if inner not in self._schemas:
+                self._look_at(inner, schema, its)
 
     def _check_references(self) -> None:
         """Follow every reference once, also where no value can reach it: one that names nothing is a mistake."""
         looked_at = 0
         # Following one may take further schemas in, whose own references come after them.
         while looked_at < len(self._schemas):
-            places = list(self._schemas.items())[looked_at:]
+            places = list(self._schemas)[looked_at:]
             looked_at = len(self._schemas)
-            for pointer, schema in places:
-                reference = schema.get("$ref") if isinstance(schema, dict) else None
-                if isinstance(reference, str):
-                    self.resolve(reference, pointer)
+            for place in places:
+                constraining = self.constraining(place)
+                for keyword in ("$ref", "$dynamicRef"):
+                    reference = constraining.get(keyword)
+                    if isinstance(reference, str):
+                        self.resolve(reference, place, keyword)
 
-    def at(self, pointer: str) -> JsonSchema:
-        """Return the schema at a place that ``resolve`` or ``child`` gave."""
-        return self._schemas[pointer]
+    def _places(self, root: JsonSchema, place: str, context: Context) -> Iterator[tuple[str, JsonSchema, Context]]:
+        """Yield every schema below ``root``, itself included, with its place and context."""
+        stack: list[tuple[str, JsonSchema, Context]] = [(place, root, context)]
+        while stack:
+            inner, schema, outer = stack.pop()
+            its = self._context(inner, schema, outer)
+            yield inner, schema, its
+            if isinstance(schema, dict):
+                held = [(at, _as_schema(value, at), its) for at, value in _subschemas(schema, inner, its.vocabulary)]
+                stack.extend(reversed(held))
 
-    def resolve(self, reference: str, pointer: str) -> str:
-        """Return the place that a ``$ref`` at ``pointer`` names.
+    def _context(self, place: str, schema: JsonSchema, outer: Context) -> Context:
+        """Return the context of a schema, which may start a resource of its own."""
+        if not isinstance(schema, dict):
+            return outer
+        is_root = place == outer.root
+        draft = outer.vocabulary.draft
+        named = schema.get(draft.id_keyword)
+        chosen = schema.get("$schema")
+        if isinstance(chosen, str) and (is_root or isinstance(named, str)):
+            vocabulary = vocabulary_of(chosen, self._given, place)
+            named = schema.get(vocabulary.draft.id_keyword)
+        else:
+            vocabulary = outer.vocabulary
+        if not isinstance(named, str) or ("$ref" in schema and vocabulary.draft.reference_stands_alone):
+            named = ""
+        uri, fragment = urldefrag(named)
+        base, root = outer.base, place if is_root else outer.root
+        if uri:
+            base, root = urljoin(outer.base, uri), place
+            self._resources.setdefault(base, root)
+        if fragment and vocabulary.draft.reference_stands_alone:
+            self._anchors.setdefault((root, unquote(fragment)), place)
+        return Context(base, root, vocabulary)
 
-        Raises:
-            UnsupportedError: it leaves the document or is not a JSON pointer.
-            SchemaError: it names no schema.
-        """
-        if reference != "#" and not reference.startswith("#/"):
-            raise _unsupported(
-                "$ref", pointer, "only references into the same document, such as '#/$defs/name', are read"
-            )
-        if _BAD_PERCENT.search(reference):
-            raise SchemaError(
-                f"$ref at {pointer or 'the root'} holds a percent sign that no two hex digits follow; write it as %25",
-                pointer=pointer,
-                keyword="$ref",
-            )
-        target = unquote(reference[1:])
-        if target not in self._schemas:
-            self._adopt(target, pointer)
-        return target
-
-    def _adopt(self, target: str, pointer: str) -> None:
-        """Take in a schema that lies where no keyword holds one; references may reach it all the same."""
-        self.has_hidden_schemas = True
-        try:
-            value = value_at(self.root, target)
-        except KeyError:
-            raise SchemaError(
-                f"$ref at {pointer or 'the root'} names nothing in the document; correct it",
-                pointer=pointer,
-                keyword="$ref",
-            ) from None
-        for place, schema in _places(_as_schema(value, target), target):
-            if place not in self._schemas:
-                self._look_at(place, schema)
-
-    def _look_at(self, pointer: str, schema: JsonSchema) -> None:
-        self._schemas[pointer] = schema
+    def _look_at(self, place: str, schema: JsonSchema, context: Context) -> None:
+        self._schemas[place] = schema
+        self._contexts[place] = context
         if isinstance(schema, bool):
             return
         for name, value in schema.items():
-            known = keyword(name)
-            check_form(name, value, pointer)
-            if name == "$schema" and isinstance(value, str) and value.rstrip("#") != DRAFT:
-                raise _unsupported(name, pointer, f"only the draft 2020-12 ({DRAFT}) is read")
-            if name == "$id" and pointer:
-                raise _unsupported(name, pointer, "references inside it would change their base; leave it out")
-            if name == "format" and value not in KNOWN_FORMATS:
-                continue
-            if known.level == "rejected":
-                raise _unsupported(name, pointer, known.advice)
-            if known.kind is Kind.ASSERTION:
-                self.support.append(SupportRow(name, pointer, known.level))
-        self._count(pointer, schema)
+            if name in context.vocabulary.keywords:
+                check_form(name, value, context.vocabulary.draft, place)
+        for name in self.constraining(place):
+            self._rows[name, place] = SupportRow(name, place, "decoded")
+        self._name(place, schema, context)
+        self._count(place, schema)
 
-    def _count(self, pointer: str, schema: dict[str, JsonValue]) -> None:
+    def _name(self, place: str, schema: dict[str, JsonValue], context: Context) -> None:
+        """Note the anchors of a schema."""
+        known = context.vocabulary.keywords
+        for keyword in ("$anchor", "$dynamicAnchor"):
+            name = schema.get(keyword)
+            if isinstance(name, str) and keyword in known:
+                self._anchors.setdefault((context.root, name), place)
+                if keyword == "$dynamicAnchor":
+                    self._dynamic.setdefault(name, {}).setdefault(context.root, place)
+        if schema.get("$recursiveAnchor") is True and "$recursiveAnchor" in known and place == context.root:
+            self._dynamic.setdefault("", {}).setdefault(context.root, place)
+
+    def _count(self, place: str, schema: dict[str, JsonValue]) -> None:
         limits = self.limits
         properties, values = schema.get("properties"), schema.get("enum")
         self._properties += len(properties) if isinstance(properties, dict) else 0
         if self._properties > limits.properties:
-            raise too_large("properties", limits.properties, self._properties, pointer, "properties")
+            raise too_large("properties", limits.properties, self._properties, place, "properties")
         if isinstance(values, list) and len(values) > limits.enum_values:
-            raise too_large("enum_values", limits.enum_values, len(values), pointer, "enum")
+            raise too_large("enum_values", limits.enum_values, len(values), place, "enum")
 
 
-def _unsupported(name: str, pointer: str, reason: str) -> UnsupportedError:
-    where = pointer or "the root"
+def _document_and_pointer(place: str) -> tuple[str, str]:
+    if not place or place.startswith("/"):
+        return "", place
+    name, _, pointer = place.partition("#")
+    return name, pointer
+
+
+def _unsupported(keyword: str, place: str, reason: str) -> UnsupportedError:
+    where = place or "the root"
     return UnsupportedError(
-        f"{name} at {where} cannot be enforced: {reason}", pointer=pointer, keyword=name, reason=reason
+        f"{keyword} at {where} cannot be enforced: {reason}", pointer=place, keyword=keyword, reason=reason
     )
 
 
-def _as_schema(value: object, pointer: str) -> JsonSchema:
+def _names_nothing(keyword: str, place: str) -> SchemaError:
+    return SchemaError(
+        f"{keyword} at {place or 'the root'} names nothing in its document; correct it", pointer=place, keyword=keyword
+    )
+
+
+def _as_schema(value: object, place: str) -> JsonSchema:
     if isinstance(value, bool):
         return value
     if isinstance(value, dict):
         return cast("dict[str, JsonValue]", value)
     raise SchemaError(
-        f"a schema must be an object or a boolean; found {kind_of(value)} at {pointer or 'the root'}", pointer=pointer
+        f"a schema must be an object or a boolean; found {kind_of(value)} at {place or 'the root'}", pointer=place
     )
 
 
-def subschemas(schema: dict[str, JsonValue], pointer: str) -> Iterator[tuple[str, JsonValue]]:
+def _subschemas(
+    schema: dict[str, JsonValue], place: str, vocabulary: Vocabulary
+) -> Iterator[tuple[str, JsonValue]]:
     """Yield the place and value of each schema that the keywords of ``schema`` hold directly."""
     for name, value in schema.items():
-        holds = keyword(name).holds
-        if holds is Holds.SCHEMA:
-            yield child(pointer, name), value
-        elif holds is Holds.LIST and isinstance(value, list):
+        yield from _held(vocabulary.keyword(name), value, child(place, name))
+
+
+def _held(known: Keyword, value: JsonValue, place: str) -> Iterator[tuple[str, JsonValue]]:
+    match known.holds, value:
+        case Holds.SCHEMA, _:
+            yield place, value
+        case (Holds.LIST | Holds.SCHEMA_OR_LIST), list():
             for index, item in enumerate(value):
-                yield child(pointer, name, index), item
-        elif holds is Holds.MAP and isinstance(value, dict):
+                yield child(place, index), item
+        case Holds.SCHEMA_OR_LIST, _:
+            yield place, value
+        case Holds.MAP, dict():
             for key, item in value.items():
-                yield child(pointer, name, key), item
+                yield child(place, key), item
+        case Holds.MAP_OR_NAMES, dict():
+            for key, item in value.items():
+                if not isinstance(item, list):
+                    yield child(place, key), item
+        case _:
+            return
 
 
-def _places(root: JsonSchema, pointer: str) -> Iterator[tuple[str, JsonSchema]]:
-    stack: list[tuple[str, JsonSchema]] = [(pointer, root)]
-    while stack:
-        place, schema = stack.pop()
-        yield place, schema
-        if isinstance(schema, dict):
-            held = [(inner, _as_schema(value, inner)) for inner, value in subschemas(schema, place)]
-            stack.extend(reversed(held))
-
-
-__all__ = ["SchemaDocument", "SupportRow", "subschemas"]
+__all__ = ["SchemaDocument", "SupportRow"]

@@ -1,14 +1,16 @@
 """Check the form of each keyword's value.
 
-Source: the meta-schemas of JSON Schema 2020-12.
+Source: the meta-schemas of JSON Schema drafts 4, 6, 7, 2019-09 and 2020-12.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
+from types import MappingProxyType
 from typing import TypeAlias, cast
 
+from commitgate.automaton.json_schema.drafts import Draft
 from commitgate.automaton.json_schema.plain_json import kind_of
 from commitgate.errors import SchemaError
 
@@ -52,41 +54,114 @@ def _is_type(value: object) -> bool:
     return _is_full_list(value) and _is_texts(value) and all(item in TYPES for item in cast("list[str]", value))
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+def _is_positive(value: object) -> bool:
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool) and value > 0
+
+
+def _is_boolean(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_names_map(value: object) -> bool:
+    return isinstance(value, dict) and all(_is_texts(names) for names in cast("dict[str, object]", value).values())
+
+
+def _is_dependencies(value: object) -> bool:
+    if not isinstance(value, dict):
+        return False
+    parts = cast("dict[str, object]", value).values()
+    return all(isinstance(part, dict | bool) or _is_texts(part) for part in parts)
+
+
 _SIZE: Form = (_is_size, "an integer >= 0")
 _MAP: Form = (_is_map, "an object of schemas")
 _SCHEMAS: Form = (_is_full_list, "an array of at least one schema")
 _TEXT: Form = (_is_text, "a string")
+_NUMBER: Form = (_is_number, "a number")
+_BOOLEAN: Form = (_is_boolean, "true or false")
 
-FORMS: dict[str, Form] = {
-    "type": (_is_type, "one of " + ", ".join(TYPES) + ", or a list of them"),
-    "enum": (_is_list, "an array"),
-    "required": (_is_texts, "an array of distinct strings"),
-    "minItems": _SIZE,
-    "maxItems": _SIZE,
-    "minLength": _SIZE,
-    "maxLength": _SIZE,
-    "properties": _MAP,
-    "$defs": _MAP,
-    "definitions": _MAP,
-    "anyOf": _SCHEMAS,
-    "prefixItems": _SCHEMAS,
-    "items": (lambda value: not isinstance(value, list), "one schema; for schemas by position write prefixItems"),
-    "$ref": _TEXT,
-    "$schema": _TEXT,
-}
+FORMS: Mapping[str, Form] = MappingProxyType(
+    {
+        "type": (_is_type, "one of " + ", ".join(TYPES) + ", or a list of them"),
+        "enum": (_is_list, "an array"),
+        "required": (_is_texts, "an array of distinct strings"),
+        "minimum": _NUMBER,
+        "maximum": _NUMBER,
+        "exclusiveMinimum": _NUMBER,
+        "exclusiveMaximum": _NUMBER,
+        "multipleOf": (_is_positive, "a number > 0"),
+        "minItems": _SIZE,
+        "maxItems": _SIZE,
+        "minContains": _SIZE,
+        "maxContains": _SIZE,
+        "minLength": _SIZE,
+        "maxLength": _SIZE,
+        "minProperties": _SIZE,
+        "maxProperties": _SIZE,
+        "uniqueItems": _BOOLEAN,
+        "pattern": _TEXT,
+        "format": _TEXT,
+        "properties": _MAP,
+        "patternProperties": _MAP,
+        "dependentSchemas": _MAP,
+        "dependentRequired": (_is_names_map, "an object of arrays of distinct strings"),
+        "dependencies": (_is_dependencies, "an object of schemas or arrays of distinct strings"),
+        "$defs": _MAP,
+        "definitions": _MAP,
+        "allOf": _SCHEMAS,
+        "anyOf": _SCHEMAS,
+        "oneOf": _SCHEMAS,
+        "prefixItems": _SCHEMAS,
+        "$ref": _TEXT,
+        "$dynamicRef": _TEXT,
+        "$recursiveRef": _TEXT,
+        "$schema": _TEXT,
+        "$id": _TEXT,
+        "$anchor": _TEXT,
+        "$dynamicAnchor": _TEXT,
+        "$recursiveAnchor": _BOOLEAN,
+        "$vocabulary": (_is_map, "an object"),
+    }
+)
+
+_DRAFT_4: Mapping[str, Form] = MappingProxyType(
+    {
+        "exclusiveMinimum": _BOOLEAN,
+        "exclusiveMaximum": _BOOLEAN,
+        "required": (lambda value: _is_full_list(value) and _is_texts(value), "an array of distinct strings, not empty"),
+        "id": _TEXT,
+    }
+)
+_TUPLE_ITEMS: Form = (
+    lambda value: not isinstance(value, list),
+    "one schema; for schemas by position write prefixItems, or name an older draft with $schema",
+)
 
 
-def check_form(name: str, value: object, pointer: str) -> None:
-    """Check the value of the keyword ``name`` in the schema at ``pointer``.
+def _form(name: str, draft: Draft) -> Form | None:
+    if draft is Draft.DRAFT_4 and name in _DRAFT_4:
+        return _DRAFT_4[name]
+    if name == "items" and draft is Draft.DRAFT_2020_12:
+        return _TUPLE_ITEMS
+    return FORMS.get(name)
+
+
+def check_form(name: str, value: object, draft: Draft, place: str) -> None:
+    """Check the value of the keyword ``name``, which the draft has, in the schema at ``place``.
 
     Raises:
         SchemaError: it has the wrong form.
     """
-    form = FORMS.get(name)
+    form = _form(name, draft)
     if form is not None and not form[0](value):
         raise SchemaError(
-            f"{name} at {pointer or 'the root'} must be {form[1]}; found {kind_of(value)} of another form",
-            pointer=pointer,
+            f"{name} at {place or 'the root'} must be {form[1]} in {draft.title}; "
+            f"found {kind_of(value)} of another form",
+            pointer=place,
             keyword=name,
         )
 

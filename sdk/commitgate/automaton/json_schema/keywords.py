@@ -1,18 +1,23 @@
-"""List the keywords of JSON Schema: what each is, where it holds further schemas, and how far it is enforced.
+"""List the keywords of JSON Schema: what each is, in which drafts it stands and where it holds further schemas.
 
-This table is the single place for that knowledge; the support rows, the annotation stripper and the refusal of what
-cannot be enforced are all read from it.
+This table is the single place for that knowledge; the walk over a schema's places, the support rows and the digest of
+what constrains are all read from it.
 
-Source: JSON Schema 2020-12 core and validation, and the keyword lists of drafts 4, 6, 7 and 2019-09.
+Source: JSON Schema drafts 4, 6, 7, 2019-09 and 2020-12, core and validation.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-Level: TypeAlias = Literal["decoded", "checked", "rejected"]
+from commitgate.automaton.json_schema.drafts import Draft
+
+Level: TypeAlias = Literal["decoded", "checked", "rejected", "annotation"]
 
 
 class Kind(StrEnum):
@@ -30,6 +35,8 @@ class Holds(StrEnum):
     SCHEMA = "schema"
     LIST = "list"
     MAP = "map"
+    SCHEMA_OR_LIST = "schema or list"
+    MAP_OR_NAMES = "map of schemas or lists of names"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,133 +46,138 @@ class Keyword:
     Attributes:
         kind: whether it constrains, only annotates, or only holds schemas for references.
         holds: where schemas lie in its value.
-        level: how far it is enforced.
-        advice: for a rejected one, what to write instead.
+        since: the first draft that has it.
+        until: the last draft that has it.
+        checked_where: where it is not decoded but checked after generation; empty where it always is decoded.
     """
 
     kind: Kind
     holds: Holds = Holds.NOTHING
-    level: Level = "decoded"
-    advice: str = ""
+    since: Draft = Draft.DRAFT_4
+    until: Draft = Draft.DRAFT_2020_12
+    checked_where: str = ""
 
 
-_LATER = "it is not supported yet; "
+_ASSERTION, _ANNOTATION, _CONTAINER = Kind.ASSERTION, Kind.ANNOTATION, Kind.CONTAINER
+_6, _7, _2019, _2020 = Draft.DRAFT_6, Draft.DRAFT_7, Draft.DRAFT_2019_09, Draft.DRAFT_2020_12
 
+_COMPLEMENT = "the complement of a schema in it cannot be expressed, or its alternatives multiply past Limits.branches"
+_AUTOMATON = "its automaton would be too large"
+_DYNAMIC = "several schemas may be meant, depending on the way to it"
+_SUBSETS = "the alternatives beside it multiply past Limits.branches"
 
-def _rejected(advice: str, holds: Holds = Holds.NOTHING) -> Keyword:
-    return Keyword(Kind.ASSERTION, holds, "rejected", _LATER + advice)
-
-
-_CHECK_IN_RULE = (
-    "leave it out and check it in a rule, or give a pydantic field a plainer schema with WithJsonSchema, "
-    "which its type then checks"
-)
-_LIST_BRANCHES = "write the alternatives with anyOf"
-_MERGE = "merge the schemas into one by hand"
-
-DRAFT = "https://json-schema.org/draft/2020-12/schema"
-"""The one dialect that is read so far; also the one meant where ``$schema`` is missing."""
-
-KEYWORDS: dict[str, Keyword] = {
-    # Enforced by the automaton.
-    "type": Keyword(Kind.ASSERTION),
-    "enum": Keyword(Kind.ASSERTION),
-    "const": Keyword(Kind.ASSERTION),
-    "properties": Keyword(Kind.ASSERTION, Holds.MAP),
-    "required": Keyword(Kind.ASSERTION),
-    "additionalProperties": Keyword(Kind.ASSERTION, Holds.SCHEMA),
-    "items": Keyword(Kind.ASSERTION, Holds.SCHEMA),
-    "prefixItems": Keyword(Kind.ASSERTION, Holds.LIST),
-    "minItems": Keyword(Kind.ASSERTION),
-    "maxItems": Keyword(Kind.ASSERTION),
-    "minLength": Keyword(Kind.ASSERTION),
-    "maxLength": Keyword(Kind.ASSERTION),
-    "anyOf": Keyword(Kind.ASSERTION, Holds.LIST),
-    "$ref": Keyword(Kind.ASSERTION),
-    # Refused until they are enforced.
-    "allOf": _rejected(_MERGE, Holds.LIST),
-    "oneOf": _rejected(_LIST_BRANCHES, Holds.LIST),
-    "not": _rejected(_CHECK_IN_RULE, Holds.SCHEMA),
-    "if": _rejected(_LIST_BRANCHES, Holds.SCHEMA),
-    "then": _rejected(_LIST_BRANCHES, Holds.SCHEMA),
-    "else": _rejected(_LIST_BRANCHES, Holds.SCHEMA),
-    "dependentRequired": _rejected(_LIST_BRANCHES),
-    "dependentSchemas": _rejected(_LIST_BRANCHES, Holds.MAP),
-    "dependencies": _rejected(_LIST_BRANCHES),
-    "pattern": _rejected(_CHECK_IN_RULE),
-    "format": _rejected(_CHECK_IN_RULE),
-    "minimum": _rejected(_CHECK_IN_RULE),
-    "maximum": _rejected(_CHECK_IN_RULE),
-    "exclusiveMinimum": _rejected(_CHECK_IN_RULE),
-    "exclusiveMaximum": _rejected(_CHECK_IN_RULE),
-    "multipleOf": _rejected(_CHECK_IN_RULE),
-    "patternProperties": _rejected("list the keys in properties", Holds.MAP),
-    "propertyNames": _rejected(_CHECK_IN_RULE, Holds.SCHEMA),
-    "minProperties": _rejected("name the keys in required"),
-    "maxProperties": _rejected("set additionalProperties to false"),
-    "unevaluatedProperties": _rejected("use additionalProperties", Holds.SCHEMA),
-    "unevaluatedItems": _rejected("use items", Holds.SCHEMA),
-    "additionalItems": _rejected("use prefixItems and items", Holds.SCHEMA),
-    "contains": _rejected(_CHECK_IN_RULE, Holds.SCHEMA),
-    "minContains": _rejected(_CHECK_IN_RULE),
-    "maxContains": _rejected(_CHECK_IN_RULE),
-    "uniqueItems": _rejected(_CHECK_IN_RULE),
-    "$dynamicRef": _rejected("use $ref"),
-    "$recursiveRef": _rejected("use $ref"),
-    "$vocabulary": _rejected("leave it out"),
-    # Hold schemas that references reach.
-    "$defs": Keyword(Kind.CONTAINER, Holds.MAP),
-    "definitions": Keyword(Kind.CONTAINER, Holds.MAP),
-    # Never constrain.
-    "$schema": Keyword(Kind.ANNOTATION),
-    "$id": Keyword(Kind.ANNOTATION),
-    "$anchor": Keyword(Kind.ANNOTATION),
-    "$dynamicAnchor": Keyword(Kind.ANNOTATION),
-    "$comment": Keyword(Kind.ANNOTATION),
-    "title": Keyword(Kind.ANNOTATION),
-    "description": Keyword(Kind.ANNOTATION),
-    "default": Keyword(Kind.ANNOTATION),
-    "examples": Keyword(Kind.ANNOTATION),
-    "deprecated": Keyword(Kind.ANNOTATION),
-    "readOnly": Keyword(Kind.ANNOTATION),
-    "writeOnly": Keyword(Kind.ANNOTATION),
-    "contentEncoding": Keyword(Kind.ANNOTATION),
-    "contentMediaType": Keyword(Kind.ANNOTATION),
-    "contentSchema": Keyword(Kind.ANNOTATION, Holds.SCHEMA),
-}
-
-UNKNOWN = Keyword(Kind.ANNOTATION)
-"""What a word that is in no draft counts as (2020-12 core section 4.3.1)."""
-
-KNOWN_FORMATS = frozenset(
+KEYWORDS: Mapping[str, Keyword] = MappingProxyType(
     {
-        "date-time",
-        "date",
-        "time",
-        "duration",
-        "email",
-        "idn-email",
-        "hostname",
-        "idn-hostname",
-        "ipv4",
-        "ipv6",
-        "uri",
-        "uri-reference",
-        "iri",
-        "iri-reference",
-        "uuid",
-        "uri-template",
-        "json-pointer",
-        "relative-json-pointer",
-        "regex",
+        # Any value.
+        "type": Keyword(_ASSERTION),
+        "enum": Keyword(_ASSERTION),
+        "const": Keyword(_ASSERTION, since=_6),
+        # Numbers.
+        "minimum": Keyword(_ASSERTION),
+        "maximum": Keyword(_ASSERTION),
+        "exclusiveMinimum": Keyword(_ASSERTION),
+        "exclusiveMaximum": Keyword(_ASSERTION),
+        "multipleOf": Keyword(_ASSERTION),
+        # Strings.
+        "minLength": Keyword(_ASSERTION),
+        "maxLength": Keyword(_ASSERTION),
+        "pattern": Keyword(_ASSERTION, checked_where=_AUTOMATON),
+        "format": Keyword(_ASSERTION, checked_where="the format is no regular language (regex, idn-hostname)"),
+        # Arrays.
+        "items": Keyword(_ASSERTION, Holds.SCHEMA_OR_LIST),
+        "prefixItems": Keyword(_ASSERTION, Holds.LIST, since=_2020),
+        "additionalItems": Keyword(_ASSERTION, Holds.SCHEMA, until=_2019),
+        "unevaluatedItems": Keyword(_ASSERTION, Holds.SCHEMA, since=_2019, checked_where=_SUBSETS),
+        "minItems": Keyword(_ASSERTION),
+        "maxItems": Keyword(_ASSERTION),
+        "uniqueItems": Keyword(_ASSERTION, checked_where="the items may have more than a few dozen values"),
+        "contains": Keyword(_ASSERTION, Holds.SCHEMA, since=_6, checked_where=_COMPLEMENT),
+        "minContains": Keyword(_ASSERTION, since=_2019),
+        "maxContains": Keyword(_ASSERTION, since=_2019),
+        # Objects.
+        "properties": Keyword(_ASSERTION, Holds.MAP),
+        "patternProperties": Keyword(_ASSERTION, Holds.MAP, checked_where=_AUTOMATON),
+        "additionalProperties": Keyword(_ASSERTION, Holds.SCHEMA, checked_where="patternProperties beside it is"),
+        "unevaluatedProperties": Keyword(_ASSERTION, Holds.SCHEMA, since=_2019, checked_where=_SUBSETS),
+        "propertyNames": Keyword(_ASSERTION, Holds.SCHEMA, since=_6, checked_where=_AUTOMATON),
+        "required": Keyword(_ASSERTION),
+        "minProperties": Keyword(_ASSERTION),
+        "maxProperties": Keyword(_ASSERTION),
+        "dependencies": Keyword(_ASSERTION, Holds.MAP_OR_NAMES, checked_where=_SUBSETS),
+        "dependentRequired": Keyword(_ASSERTION, since=_2019),
+        "dependentSchemas": Keyword(_ASSERTION, Holds.MAP, since=_2019, checked_where=_SUBSETS),
+        # Schemas combined.
+        "allOf": Keyword(_ASSERTION, Holds.LIST, checked_where=_SUBSETS),
+        "anyOf": Keyword(_ASSERTION, Holds.LIST, checked_where=_SUBSETS),
+        "oneOf": Keyword(_ASSERTION, Holds.LIST, checked_where=_COMPLEMENT),
+        "not": Keyword(_ASSERTION, Holds.SCHEMA, checked_where=_COMPLEMENT),
+        "if": Keyword(_ASSERTION, Holds.SCHEMA, since=_7, checked_where=_COMPLEMENT),
+        "then": Keyword(_ASSERTION, Holds.SCHEMA, since=_7),
+        "else": Keyword(_ASSERTION, Holds.SCHEMA, since=_7),
+        "$ref": Keyword(_ASSERTION, checked_where=_SUBSETS),
+        "$dynamicRef": Keyword(_ASSERTION, since=_2020, checked_where=_DYNAMIC),
+        "$recursiveRef": Keyword(_ASSERTION, since=_2019, until=_2019, checked_where=_DYNAMIC),
+        # Hold schemas that references reach.
+        "$defs": Keyword(_CONTAINER, Holds.MAP, since=_2019),
+        "definitions": Keyword(_CONTAINER, Holds.MAP),
+        # Never constrain.
+        "$schema": Keyword(_ANNOTATION),
+        "$vocabulary": Keyword(_ANNOTATION, since=_2019),
+        "id": Keyword(_ANNOTATION, until=Draft.DRAFT_4),
+        "$id": Keyword(_ANNOTATION, since=_6),
+        "$anchor": Keyword(_ANNOTATION, since=_2019),
+        "$dynamicAnchor": Keyword(_ANNOTATION, since=_2020),
+        "$recursiveAnchor": Keyword(_ANNOTATION, since=_2019, until=_2019),
+        "$comment": Keyword(_ANNOTATION, since=_7),
+        "title": Keyword(_ANNOTATION),
+        "description": Keyword(_ANNOTATION),
+        "default": Keyword(_ANNOTATION),
+        "examples": Keyword(_ANNOTATION, since=_6),
+        "deprecated": Keyword(_ANNOTATION, since=_2019),
+        "readOnly": Keyword(_ANNOTATION, since=_7),
+        "writeOnly": Keyword(_ANNOTATION, since=_7),
+        "contentEncoding": Keyword(_ANNOTATION, since=_7),
+        "contentMediaType": Keyword(_ANNOTATION, since=_7),
+        "contentSchema": Keyword(_ANNOTATION, Holds.SCHEMA, since=_2019),
     }
 )
-"""The formats that the drafts define; any other word is an annotation (2020-12 validation section 7)."""
+
+UNKNOWN = Keyword(_ANNOTATION)
+"""What a word that is not in the draft counts as (2020-12 core section 4.3.1)."""
+
+VOCABULARIES: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "applicator": frozenset(
+            "prefixItems items additionalItems contains additionalProperties properties patternProperties "
+            "dependentSchemas propertyNames if then else allOf anyOf oneOf not".split()
+        ),
+        "unevaluated": frozenset({"unevaluatedItems", "unevaluatedProperties"}),
+        "validation": frozenset(
+            "type enum const multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern "
+            "maxItems minItems uniqueItems maxContains minContains maxProperties minProperties required "
+            "dependentRequired".split()
+        ),
+        "format": frozenset({"format"}),
+    }
+)
+"""The keywords that a meta-schema may leave out, by the last word of their vocabulary's URI."""
+
+ALWAYS = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+"""Constraining keywords of the core vocabulary, which no meta-schema leaves out."""
+
+
+@cache
+def keywords_of(draft: Draft) -> Mapping[str, Keyword]:
+    """Return the keywords of one draft."""
+    found = {name: known for name, known in KEYWORDS.items() if known.since <= draft <= known.until}
+    if draft is Draft.DRAFT_2020_12:
+        found["items"] = Keyword(_ASSERTION, Holds.SCHEMA)
+    return MappingProxyType(found)
+
+
+__all__ = ["ALWAYS", "KEYWORDS", "UNKNOWN", "VOCABULARIES", "Holds", "Keyword", "Kind", "Level", "keywords_of"]
 
 
 def keyword(name: str) -> Keyword:
-    """Return what is known of a keyword."""
+    """Return what is known of a keyword in any draft."""
     return KEYWORDS.get(name, UNKNOWN)
-
-
-__all__ = ["DRAFT", "KEYWORDS", "KNOWN_FORMATS", "Holds", "Keyword", "Kind", "Level", "keyword"]

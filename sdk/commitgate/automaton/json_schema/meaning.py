@@ -1,113 +1,175 @@
 """Work out what each place of a schema allows: all its keywords at once, references followed, branches joined.
 
-Source: JSON Schema 2020-12 core and validation. ``enum`` and ``const`` compare by value, numbers mathematically.
+Where a keyword cannot be written as shapes it is left out, and recorded as ``checked``: what is worked out is then
+wider than the schema, never narrower, and its complement is not taken.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
-from decimal import Decimal
 from typing import TypeAlias
 
+from commitgate.automaton.dfa import TooManyStates
+from commitgate.automaton.json_schema.array_keywords import ARRAY_READERS
+from commitgate.automaton.json_schema.combining_keywords import COMBINING_READERS
+from commitgate.automaton.json_schema.complement import complement
 from commitgate.automaton.json_schema.document import SchemaDocument
-from commitgate.automaton.json_schema.plain_json import exact
-from commitgate.automaton.json_schema.shapes import (
+from commitgate.automaton.json_schema.language import EVERYTHING, NOTHING, Language
+from commitgate.automaton.json_schema.nodes import (
     ANYTHING,
-    EVERYTHING,
-    NO_VALUE,
-    NOTHING,
-    ArrayShape,
+    Either,
     Exactly,
-    Language,
     Never,
     Node,
-    NumberShape,
-    ObjectShape,
+    Not,
+    OneScalar,
     Part,
     SchemaAt,
-    StringShape,
 )
+from commitgate.automaton.json_schema.object_keywords import OBJECT_READERS
+from commitgate.automaton.json_schema.scalar_keywords import SCALAR_READERS, exact_value, one_scalar
+from commitgate.automaton.json_schema.shapes import InexpressibleError
+from commitgate.automaton.json_schema.unevaluated_keywords import without_unevaluated
 from commitgate.errors import LimitExceededError, SchemaError
 from commitgate.json_value import JsonValue
-from commitgate.pointer import child, value_at
 
 Keywords: TypeAlias = "dict[str, JsonValue]"
-Reader: TypeAlias = "Callable[[Keywords, str], Language]"
+Reader: TypeAlias = "Callable[[Meaning, Keywords, str], Language]"
+"""Reads some keywords of the schema at a place."""
 
-MAX_REFERENCE_DEPTH = 100
-"""Most references and branches open at one place; each costs a few frames of Python's stack."""
+MAX_REFERENCE_DEPTH = 64
+"""Most references and branches open at one place; each costs several frames of Python's stack."""
+
+MAX_COMPLEMENT = 200
+"""Most alternatives of one type in the complement of a schema."""
+
+_TOO_LARGE = "its automaton would have too many states"
+_MULTIPLY = "the alternatives beside it multiply past Limits.branches"
+_NO_COMPLEMENT = "the complement of what it names cannot be decoded"
+
+
+class OpenSchemaError(SchemaError):
+    """Raised when a schema refers to itself without reading anything."""
 
 
 class Meaning:
     """Answer what a node allows; each node is worked out once, when it is asked for.
 
     Args:
-        document: a schema whose keywords are all enforceable.
+        document: the schema.
+        asserts_formats: ``format`` constrains.
+
+    Attributes:
+        document: the schema.
+        asserts_formats: ``format`` constrains.
+        tracks_evaluation: ``unevaluatedItems`` or ``unevaluatedProperties`` is used, so shapes remember what was
+            evaluated.
+        has_lost_evaluation: some alternatives were too many to remember that for.
     """
 
-    def __init__(self, document: SchemaDocument) -> None:
-        self._document = document
+    def __init__(self, document: SchemaDocument, *, asserts_formats: bool = True) -> None:
+        self.document = document
+        self.asserts_formats = asserts_formats
+        self.tracks_evaluation = document.uses("unevaluatedItems", "unevaluatedProperties")
+        self.has_lost_evaluation = False
         self._known: dict[Node, Language] = {ANYTHING: EVERYTHING}
         self._open: list[str] = []
-        self._readers: tuple[tuple[frozenset[str], Reader], ...] = (
-            (frozenset({"$ref"}), self._reference),
-            (frozenset({"type"}), self._type),
-            (frozenset({"enum"}), self._enum),
-            (frozenset({"const"}), self._const),
-            (_LENGTH_KEYWORDS, self._lengths),
-            (_ARRAY_KEYWORDS, self._arrays),
-            (_OBJECT_KEYWORDS, self._objects),
-            (frozenset({"anyOf"}), self._any_of),
-        )
 
-    @property
-    def document(self) -> SchemaDocument:
-        """Return the schema."""
-        return self._document
-
-    def node_at(self, pointer: str) -> Node:
+    def node_at(self, place: str) -> Node:
         """Return the node of the schema at a place; a schema that constrains nothing is the empty node."""
         seen: list[str] = []
         while True:
-            schema = self._document.at(pointer)
+            schema = self.document.at(place)
             if isinstance(schema, bool):
-                return ANYTHING if schema else (SchemaAt(pointer),)
-            constraining = [name for name in schema if name in _CONSTRAINING]
-            if constraining != ["$ref"]:
-                return (SchemaAt(pointer),) if constraining else ANYTHING
-            if pointer in seen:
+                return ANYTHING if schema else (Never(place),) if place else (SchemaAt(place),)
+            constraining = self.document.constraining(place)
+            if list(constraining) != ["$ref"]:
+                return (SchemaAt(place),) if constraining else ANYTHING
+            if place in seen:
                 raise _circle(seen[-1])
-            seen.append(pointer)
-            reference = schema["$ref"]
+            seen.append(place)
+            reference = constraining["$ref"]
             assert isinstance(reference, str)
-            pointer = self._document.resolve(reference, pointer)
+            place = self.document.resolve(reference, place)
 
     def of(self, node: Node) -> Language:
         """Return what ``node`` allows.
 
         Raises:
-            SchemaError: a reference cannot be resolved, or references go in a circle without reading anything.
-            UnsupportedError: a reference leaves the document.
-            LimitExceededError: the alternatives multiply past ``Limits.branches``.
+            SchemaError: a pattern is malformed, or references go in a circle without reading anything.
+            UnsupportedError: a pattern is not regular.
+            LimitExceededError: references nest too deep.
         """
         found = self._known.get(node)
         if found is None:
             found = EVERYTHING
             for part in node:
-                found = self._meet(found, self._of_part(part), part.pointer)
+                found = self._meet_part(found, part)
             self._known[node] = found
         return found
 
+    def is_open(self, node: Node) -> bool:
+        """Return whether a schema of the node is being worked out just now."""
+        return any(isinstance(part, SchemaAt) and part.pointer in self._open for part in node)
+
+    def check(self, keyword: str, place: str, reason: str) -> Language:
+        """Record that a keyword is checked after generation; return what is known of the values without it."""
+        self.document.mark(keyword, place, reason)
+        return replace(EVERYTHING, is_exact=False)
+
+    def fits_branches(self, count: int) -> bool:
+        """Return whether so many alternatives are within ``Limits.branches``."""
+        return count <= self.document.limits.branches
+
+    def meet(self, first: Language, second: Language, keyword: str, place: str) -> Language:
+        """Return what both allow; where that takes too many alternatives, the keyword's share is only checked."""
+        if first is EVERYTHING or second is EVERYTHING:
+            return second if first is EVERYTHING else first
+        if not self.fits_branches(_alternatives(first, second)):
+            self.check(keyword, place, _MULTIPLY)
+            return replace(first, is_exact=False)
+        try:
+            return first.meet(second)
+        except TooManyStates:
+            self.check(keyword, place, _TOO_LARGE)
+            return replace(first, is_exact=False)
+
+    def complement(self, node: Node, keyword: str, place: str) -> Language:
+        """Return what ``node`` does not allow; all values, and a ``checked`` row, where that cannot be written."""
+        try:
+            return complement(self.of(node), place, keyword, MAX_COMPLEMENT)
+        except (InexpressibleError, TooManyStates):
+            return self.check(keyword, place, _NO_COMPLEMENT)
+
+    def _meet_part(self, found: Language, part: Part) -> Language:
+        language = self._of_part(part)
+        keyword = next(iter(self.document.constraining(part.pointer)), "type") if isinstance(part, SchemaAt) else "not"
+        return self.meet(found, language, keyword, part.pointer)
+
     def _of_part(self, part: Part) -> Language:
-        if isinstance(part, Never):
-            return NOTHING
-        if isinstance(part, Exactly):
-            return self._of_value(value_at(self._document.root, part.pointer), part.pointer)
+        match part:
+            case Never():
+                return NOTHING
+            case Exactly(pointer):
+                return exact_value(self.document.value_at(pointer), pointer)
+            case OneScalar(_, value, _):
+                return one_scalar(value)
+            case Not(node, pointer, keyword):
+                return self.complement(node, keyword, pointer)
+            case Either(nodes):
+                found = NOTHING
+                for node in nodes:
+                    found = found.join(self.of(node))
+                return found
+            case SchemaAt(pointer):
+                return self._of_place(pointer, part)
+
+    def _of_place(self, place: str, part: SchemaAt) -> Language:
         known = self._known.get((part,))
         if known is not None:
             return known
-        if part.pointer in self._open:
+        if place in self._open:
             raise _circle(self._open[-1])
         if len(self._open) >= MAX_REFERENCE_DEPTH:
             raise LimitExceededError(
@@ -115,170 +177,62 @@ class Meaning:
                 limit_name="reference_depth",
                 limit=MAX_REFERENCE_DEPTH,
                 found=MAX_REFERENCE_DEPTH + 1,
-                pointer=part.pointer,
+                pointer=place,
             )
-        self._open.append(part.pointer)
-        found = self._of_schema(part.pointer)
-        self._open.pop()
+        self._open.append(place)
+        try:
+            found = self._of_schema(place)
+        finally:
+            self._open.pop()
         self._known[(part,)] = found
         return found
 
-    def _of_schema(self, pointer: str) -> Language:
-        schema = self._document.at(pointer)
+    def _of_schema(self, place: str) -> Language:
+        schema = self.document.at(place)
         if isinstance(schema, bool):
             return EVERYTHING if schema else NOTHING
+        keywords = self.document.constraining(place)
         found = EVERYTHING
-        for trigger, read in self._readers:
-            if trigger & schema.keys():
-                found = self._meet(found, read(schema, pointer), pointer)
+        for trigger, read in _READERS:
+            used = trigger & keywords.keys()
+            if used:
+                found = self._read(found, read, keywords, place, next(name for name in keywords if name in used))
+        if self.tracks_evaluation:
+            found = without_unevaluated(self, found, keywords, place)
         return found
 
-    def _meet(self, first: Language, second: Language, pointer: str) -> Language:
-        if first is EVERYTHING or second is EVERYTHING:
-            return second if first is EVERYTHING else first
-        self._check_branches(first.branches * second.branches, pointer)
-        return first.meet(second)
-
-    def _check_branches(self, found: int, pointer: str) -> None:
-        limit = self._document.limits.branches
-        if found > limit:
-            raise LimitExceededError(
-                f"the alternatives at {pointer or 'the root'} multiply past Limits.branches = {limit}; "
-                "write fewer, or raise the limit",
-                limit_name="branches",
-                limit=limit,
-                found=found,
-                pointer=pointer,
-            )
-
-    def _type(self, schema: Keywords, pointer: str) -> Language:
-        del pointer
-        value = schema["type"]
-        found = NOTHING
-        for name in value if isinstance(value, list) else [value]:
-            assert isinstance(name, str)
-            found = found.join(_BY_TYPE[name])
-        return found
-
-    def _enum(self, schema: Keywords, pointer: str) -> Language:
-        values = schema["enum"]
-        assert isinstance(values, list)
-        return self._any_value((value, child(pointer, "enum", index)) for index, value in enumerate(values))
-
-    def _const(self, schema: Keywords, pointer: str) -> Language:
-        return self._of_value(schema["const"], child(pointer, "const"))
-
-    def _lengths(self, schema: Keywords, pointer: str) -> Language:
-        del pointer
-        least, most = _size(schema, "minLength") or 0, _size(schema, "maxLength")
-        strings = () if most is not None and most < least else (StringShape(least, most),)
-        return replace(EVERYTHING, strings=strings)
-
-    def _arrays(self, schema: Keywords, pointer: str) -> Language:
-        prefix, least = schema.get("prefixItems"), _size(schema, "minItems") or 0
-        most = _size(schema, "maxItems")
-        count = len(prefix) if isinstance(prefix, list) else 0
-        shape = ArrayShape(
-            tuple(self.node_at(child(pointer, "prefixItems", index)) for index in range(count)),
-            self.node_at(child(pointer, "items")) if "items" in schema else ANYTHING,
-            least,
-            most,
-        )
-        arrays = () if most is not None and most < least else (shape,)
-        return replace(EVERYTHING, arrays=arrays)
-
-    def _objects(self, schema: Keywords, pointer: str) -> Language:
-        properties, required = schema.get("properties", {}), schema.get("required", [])
-        assert isinstance(properties, dict)
-        assert isinstance(required, list)
-        written = "additionalProperties" in schema
-        shape = ObjectShape(
-            tuple((name, self.node_at(child(pointer, "properties", name))) for name in properties),
-            tuple(str(name) for name in required),
-            self.node_at(child(pointer, "additionalProperties")) if written else ANYTHING,
-            written,
-        )
-        return replace(EVERYTHING, objects=(shape,))
-
-    def _any_of(self, schema: Keywords, pointer: str) -> Language:
-        branches = schema["anyOf"]
-        assert isinstance(branches, list)
-        found = NOTHING
-        for index in range(len(branches)):
-            found = found.join(self.of(self.node_at(child(pointer, "anyOf", index))))
-            self._check_branches(found.branches, pointer)
-        return found
-
-    def _reference(self, schema: Keywords, pointer: str) -> Language:
-        reference = schema["$ref"]
-        assert isinstance(reference, str)
-        return self.of(self.node_at(self._document.resolve(reference, pointer)))
-
-    def _any_value(self, values: Iterable[tuple[JsonValue, str]]) -> Language:
-        """Return the union of single values, scalars gathered first so that a long enum is one shape."""
-        has_null, booleans = False, set[bool]()
-        numbers: dict[Decimal, None] = {}
-        strings: dict[str, None] = {}
-        structured = NOTHING
-        for value, pointer in values:
-            if value is None:
-                has_null = True
-            elif isinstance(value, bool):
-                booleans.add(value)
-            elif isinstance(value, str):
-                strings[value] = None
-            elif isinstance(value, int | float | Decimal):
-                numbers[exact(value)] = None
-            else:
-                structured = structured.join(self._of_value(value, pointer))
-                self._check_branches(structured.branches, pointer)
-        return Language(
-            has_null,
-            frozenset(booleans),
-            (NumberShape(values=tuple(numbers)),) if numbers else (),
-            (StringShape(values=tuple(strings)),) if strings else (),
-            structured.arrays,
-            structured.objects,
-        )
-
-    def _of_value(self, value: JsonValue, pointer: str) -> Language:
-        if isinstance(value, list):
-            prefix = tuple((Exactly(child(pointer, index)),) for index in range(len(value)))
-            return Language(arrays=(ArrayShape(prefix, ANYTHING, len(value), len(value)),))
-        if isinstance(value, dict):
-            properties = tuple((name, (Exactly(child(pointer, name)),)) for name in value)
-            return Language(objects=(ObjectShape(properties, tuple(value), NO_VALUE, True),))
-        return self._any_value([(value, pointer)])
+    def _read(self, found: Language, read: Reader, keywords: Keywords, place: str, keyword: str) -> Language:
+        try:
+            language = read(self, keywords, place)
+        except TooManyStates:
+            language = self.check(keyword, place, _TOO_LARGE)
+        return self.meet(found, language, keyword, place)
 
 
-def _size(schema: Keywords, name: str) -> int | None:
-    value = schema.get(name)
-    return int(value) if isinstance(value, int | float | Decimal) else None
+def _alternatives(first: Language, second: Language) -> int:
+    """Return the largest number of alternatives of one type that both together can have."""
+    return max(
+        len(first.numbers) * len(second.numbers),
+        len(first.strings) * len(second.strings),
+        len(first.arrays) * len(second.arrays),
+        len(first.objects) * len(second.objects),
+    )
 
 
-_BY_TYPE = {
-    "null": Language(has_null=True),
-    "boolean": Language(booleans=frozenset({True, False})),
-    "integer": Language(numbers=(NumberShape(is_integer=True),)),
-    "number": Language(numbers=(NumberShape(),)),
-    "string": Language(strings=(StringShape(),)),
-    "array": Language(arrays=(ArrayShape(),)),
-    "object": Language(objects=(ObjectShape(),)),
-}
-
-_ARRAY_KEYWORDS = frozenset({"prefixItems", "items", "minItems", "maxItems"})
-_OBJECT_KEYWORDS = frozenset({"properties", "required", "additionalProperties"})
-_LENGTH_KEYWORDS = frozenset({"minLength", "maxLength"})
-_CONSTRAINING = _ARRAY_KEYWORDS | _OBJECT_KEYWORDS | _LENGTH_KEYWORDS | {"$ref", "type", "enum", "const", "anyOf"}
-
-
-def _circle(pointer: str) -> SchemaError:
-    return SchemaError(
-        f"the schema at {pointer or 'the root'} refers to itself without reading anything; "
+def _circle(place: str) -> OpenSchemaError:
+    return OpenSchemaError(
+        f"the schema at {place or 'the root'} refers to itself without reading anything; "
         "put the reference below properties or items",
-        pointer=pointer,
+        pointer=place,
         keyword="$ref",
     )
 
 
-__all__ = ["Meaning"]
+_READERS: tuple[tuple[frozenset[str], Reader], ...] = (
+    *SCALAR_READERS,
+    *ARRAY_READERS,
+    *OBJECT_READERS,
+    *COMBINING_READERS,
+)
+
+__all__ = ["Keywords", "Meaning", "OpenSchemaError", "Reader"]

@@ -1,22 +1,25 @@
 """Turn object shapes into terms: which keys may come next, given those that were read.
 
 In ``accept`` keys come in any order; in ``generate`` declared ones come in the order of their first appearance, then
-required undeclared ones, then free ones. A key that comes twice, compared after unescaping, is dead at its closing
-quote or earlier.
+required undeclared ones, then free ones, or all in any order where that is asked for. A key that comes twice, compared
+after unescaping, is dead at its closing quote or earlier.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from commitgate.automaton.deferred import Capture, Deferred, Follow
-from commitgate.automaton.json_schema.shapes import Node, ObjectShape
+from commitgate.automaton.json_schema.completion import Keys, Way, bits_of, ways_of
+from commitgate.automaton.json_schema.nodes import Node
+from commitgate.automaton.json_schema.shapes import KeyClass, ObjectShape, Property
 from commitgate.automaton.spelling import StringBody
-from commitgate.automaton.strings import CharacterState, Length, TextTable, none_of, one_left
+from commitgate.automaton.strings import CharacterState, TextTable, none_left, one_left
 from commitgate.automaton.terms import Arena, Term
+from commitgate.automaton.text_language import of_lengths
 
 if TYPE_CHECKING:
     from commitgate.automaton.json_schema.structure import Grammar
@@ -39,10 +42,12 @@ class Seen:
     Attributes:
         declared: bit n stands for the n-th declared key.
         others: undeclared keys, in sets whose sizes fall; so adding one copies few, and older states keep theirs.
+        found: bit n says that a key was read that the n-th ``some`` of the shape asks for.
     """
 
     declared: int = 0
     others: tuple[frozenset[str], ...] = ()
+    found: int = 0
 
     @property
     def is_first(self) -> bool:
@@ -58,17 +63,30 @@ class Seen:
         """Return whether the undeclared key was read."""
         return any(name in names for names in self.others)
 
-    def with_declared(self, index: int) -> Seen:
+    def with_declared(self, index: int, found: int) -> Seen:
         """Return what is seen after a declared key."""
-        return Seen(self.declared | 1 << index, self.others)
+        return Seen(self.declared | 1 << index, self.others, self.found | found)
 
-    def with_other(self, name: str) -> Seen:
+    def with_other(self, name: str, found: int) -> Seen:
         """Return what is seen after an undeclared key."""
         kept, added = self.others, frozenset({name})
         while kept and len(kept[-1]) <= len(added):
             added |= kept[-1]
             kept = kept[:-1]
-        return Seen(self.declared, (*kept, added))
+        return Seen(self.declared, (*kept, added), self.found | found)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FreeKeys:
+    """Hold the undeclared keys of one class.
+
+    Attributes:
+        state: the keys, declared ones left out.
+        ways: each way to judge such a key.
+    """
+
+    state: CharacterState
+    ways: tuple[Way, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,101 +95,145 @@ class Members:
 
     Attributes:
         grammar: makes the terms.
-        keys: declared keys and required undeclared ones; sorted in ``accept``, in ``generate`` as they are written.
-        positions: where each key stands in ``keys``.
-        nodes: the node of each key.
-        required: bit n says that the n-th key must be there.
-        possible: bit n says that the n-th key can hold a value within the depth.
-        additional: node of the undeclared keys.
-        has_others: undeclared keys may be there.
+        keys: which keys there may be, must be, and what they require.
+        positions: where each name stands.
+        ways: for each name, each way to judge it.
+        free: the undeclared keys, class by class.
         depth: how deep the object may nest.
         place: JSON pointer of the schema.
-        sorted_keys: ``keys`` as a table.
-        undeclared: any key but the declared ones; for ``accept``.
+        sorted_names: the names as a table, in ``accept`` in their own order.
         longest_key_bytes: size of the longest key as it is spelled, its closing quote included.
     """
 
     grammar: Grammar
-    keys: tuple[str, ...]
+    keys: Keys
     positions: dict[str, int]
-    nodes: tuple[Node, ...]
-    required: int
-    possible: int
-    additional: Node
-    has_others: bool
+    ways: tuple[tuple[Way, ...], ...]
+    free: tuple[FreeKeys, ...]
     depth: int
     place: str
-    sorted_keys: TextTable
-    undeclared: CharacterState
+    sorted_names: TextTable
     longest_key_bytes: int
 
     @staticmethod
     def of(grammar: Grammar, shape: ObjectShape, depth: int, place: str) -> Members:
         """Return the members of ``shape``."""
-        declared = dict(shape.properties)
-        nodes = {**declared, **{name: shape.additional for name in shape.required if name not in declared}}
-        keys = tuple(nodes) if grammar.is_generating else tuple(sorted(nodes))
-        required = frozenset(shape.required)
-        is_open = shape.is_additional_written or not declared or not grammar.is_generating
-        table = TextTable(tuple(sorted(nodes)))
-        limit = grammar.schema.meaning.document.limits.key_bytes
+
+        def fits(node: Node) -> bool:
+            return grammar.schema.fits(node, depth - 1)
+
+        def judged(entry: Property | KeyClass) -> tuple[Way, ...]:
+            return tuple(way for way in ways_of(shape.some, entry) if fits(way.node))
+
+        names = shape.names() if grammar.is_generating else tuple(sorted(shape.names()))
+        keys = Keys.of(shape, fits, names)
+        table = TextTable(tuple(sorted(names)))
+        free: list[FreeKeys] = []
+        for entry in keys.classes if _is_open(grammar, shape, keys) else ():
+            state = _free_state(grammar, entry, table.texts)
+            if state is not None:
+                free.append(FreeKeys(state, judged(entry)))
         return Members(
             grammar=grammar,
             keys=keys,
-            positions={name: index for index, name in enumerate(keys)},
-            nodes=tuple(nodes[name] for name in keys),
-            required=_bits(name in required for name in keys),
-            possible=_bits(grammar.schema.fits(nodes[name], depth - 1) for name in keys),
-            additional=shape.additional,
-            has_others=is_open and grammar.schema.fits(shape.additional, depth - 1),
+            positions={name: index for index, name in enumerate(names)},
+            ways=tuple(judged(shape.entry(name)) for name in names),
+            free=tuple(free),
             depth=depth,
             place=place,
-            sorted_keys=table,
-            undeclared=none_of(table.texts, Length(0, None)),
+            sorted_names=table,
             # A character takes at most 12 bytes, as two escaped halves; a declared key is never too long.
-            longest_key_bytes=max(limit, *(12 * len(name) + 1 for name in keys), 0),
+            longest_key_bytes=max(grammar.limits.key_bytes, *(12 * len(name) + 1 for name in names), 0),
         )
 
-    def next_keys(self, seen: Seen) -> Iterator[str]:
-        """Yield each declared key that may come next in ``generate``."""
-        if seen.others:
-            return
-        for index in range(seen.declared.bit_length(), len(self.keys)):
-            if self.possible >> index & 1:
-                yield self.keys[index]
-            if self.required >> index & 1:
-                return
+    def ahead(self, seen: Seen) -> int:
+        """Return the bits of the names that may still come."""
+        everything = (1 << len(self.keys.names)) - 1
+        if not self.grammar.keeps_order:
+            return everything & ~seen.declared
+        return 0 if seen.others else everything >> seen.declared.bit_length() << seen.declared.bit_length()
+
+    def can_finish(self, seen: Seen) -> bool:
+        """Return whether the object can still be finished."""
+        others = seen.count_of_others
+        return self.keys.can_finish(seen.declared, others, seen.found, self.ahead(seen), is_open=bool(self.free))
+
+    def next_names(self, seen: Seen) -> int:
+        """Return the bits of the names that may come next."""
+        possible = self.ahead(seen) & self.keys.possible
+        if self.keys.is_plain:
+            needed = self.keys.required & possible
+            # A required key cannot be passed over where keys keep their order.
+            return possible & (2 * (needed & -needed) - 1) if needed and self.grammar.keeps_order else possible
+        found = 0
+        for index in bits_of(possible):
+            if any(self.can_finish(seen.with_declared(index, way.found)) for way in self.ways[index]):
+                found |= 1 << index
+        return found
 
     def may_close(self, seen: Seen) -> bool:
-        """Return whether every required key was read."""
-        return self.required & ~seen.declared == 0
+        """Return whether nothing is missing."""
+        if self.keys.is_plain:
+            return not self.keys.required & ~seen.declared
+        count = seen.declared.bit_count() + seen.count_of_others
+        everything = (1 << len(self.keys.witnesses)) - 1
+        return not self.keys.needed(seen.declared) and count >= self.keys.least and seen.found == everything
 
-    def may_add_other(self, seen: Seen) -> bool:
-        """Return whether an undeclared key may come next."""
-        if not self.has_others or not self.grammar.is_generating:
-            return self.has_others
-        most = self.grammar.schema.meaning.document.limits.free_properties
-        return self.may_close(seen) and seen.count_of_others < most
+    def may_add(self, free: FreeKeys, seen: Seen) -> bool:
+        """Return whether an undeclared key of a class may come next."""
+        others = seen.count_of_others
+        if self.grammar.is_generating and others >= self.grammar.limits.free_properties and self.may_close(seen):
+            return False
+        ahead = 0 if self.grammar.keeps_order else self.ahead(seen)
+        return any(
+            self.keys.can_finish(seen.declared, others + 1, seen.found | way.found, ahead) for way in free.ways
+        )
+
+    def fresh(self, free: FreeKeys, seen: Seen) -> CharacterState | None:
+        """Return the undeclared keys of a class that may come next; None where none is left.
+
+        In ``generate`` those that were read are left out; in ``accept`` such a key is dead at its closing quote.
+        """
+        if not self.grammar.is_generating or not seen.others:
+            return free.state
+        excluded = sorted(name for names in seen.others for name in names)
+        return none_left(tuple(excluded), free.state)
 
     def member(self, name: str, seen: Seen) -> Term:
         """Return what follows a declared key."""
         index = self.positions[name]
-        return self._value_and_rest(self.nodes[index], seen.with_declared(index))
+        following = ((way.node, seen.with_declared(index, way.found)) for way in self.ways[index])
+        return self.grammar.arena.choice(self._value_and_rest(node, after) for node, after in following)
 
-    def other_member(self, name: str, seen: Seen) -> Term:
+    def other_member(self, name: str, free: FreeKeys, seen: Seen) -> Term:
         """Return what follows an undeclared key."""
         if seen.has_other(name):
             return self.grammar.arena.empty
-        return self._value_and_rest(self.additional, seen.with_other(name))
+        following = ((way.node, seen.with_other(name, way.found)) for way in free.ways)
+        return self.grammar.arena.choice(self._value_and_rest(node, after) for node, after in following)
 
     def _value_and_rest(self, node: Node, seen: Seen) -> Term:
         grammar = self.grammar
+        if not self.can_finish(seen):
+            return grammar.arena.empty
         value = grammar.value(node, self.depth - 1)
         return grammar.arena.chain(grammar.key_separator, value, grammar.space, ObjectRest.make(self, seen))
 
 
-def _bits(flags: Iterable[bool]) -> int:
-    return sum(1 << index for index, flag in enumerate(flags) if flag)
+def _is_open(grammar: Grammar, shape: ObjectShape, keys: Keys) -> bool:
+    """Return whether undeclared keys are read at all: in ``generate`` only where the schema speaks of them."""
+    if not grammar.is_generating or shape.is_open or not keys.names:
+        return True
+    return not keys.can_finish(0, 0, 0, (1 << len(keys.names)) - 1, is_open=False)
+
+
+def _free_state(grammar: Grammar, keys: KeyClass, names: tuple[str, ...]) -> CharacterState | None:
+    """Return the undeclared keys of a class; None where all of its keys are declared."""
+    texts = keys.texts
+    if grammar.is_generating:
+        # A bound on what is written must not leave out keys that the schema makes longer.
+        texts = texts.meet(of_lengths(0, grammar.limits.key_characters)) or texts
+    return none_left(tuple(name for name in names if texts.contains(name)), texts.state())
 
 
 class ObjectRest(Deferred):
@@ -203,28 +265,20 @@ class ObjectRest(Deferred):
 
     def _keys(self) -> Iterator[Term]:
         members, seen = self.members, self.seen
-        is_generating = members.grammar.is_generating
-        declared = self._next_declared() if is_generating else self._any_declared()
-        yield Capture.make(self.arena, declared, b"", DeclaredKey(members, seen))
-        if members.may_add_other(seen):
-            other = self._fresh_other() if is_generating else self._string(members.undeclared)
-            yield Capture.make(self.arena, other, b"", OtherKey(members, seen))
+        yield Capture.make(self.arena, self._declared(), b"", DeclaredKey(members, seen))
+        for free in members.free:
+            state = members.fresh(free, seen) if members.may_add(free, seen) else None
+            if state is not None:
+                yield Capture.make(self.arena, self._string(state), b"", OtherKey(members, seen, free))
 
-    def _next_declared(self) -> Term:
-        spelled = self.members.grammar.spelled(self.members.next_keys(self.seen))
-        return self.arena.literal_set(tuple(text[1:] for text in spelled))
-
-    def _any_declared(self) -> Term:
+    def _declared(self) -> Term:
         members = self.members
-        state = one_left(members.sorted_keys, self.seen.declared | ~members.possible)
+        names, bits = members.keys.names, members.next_names(self.seen)
+        if members.grammar.is_generating:
+            spelled = members.grammar.spelled(names[index] for index in bits_of(bits))
+            return self.arena.literal_set(tuple(text[1:] for text in spelled))
+        state = one_left(members.sorted_names, ~bits)
         return self.arena.empty if state is None else self._string(state)
-
-    def _fresh_other(self) -> Term:
-        """Return the keys that are neither declared nor seen; keys are bounded here, so they could run out."""
-        members = self.members
-        longest = members.grammar.schema.meaning.document.limits.key_characters
-        excluded = {*members.keys, *(name for names in self.seen.others for name in names)}
-        return self._string(none_of(tuple(sorted(excluded)), Length(0, longest)))
 
     def _string(self, state: CharacterState) -> Term:
         return StringBody.make(self.arena, state, self.members.grammar.spelling)
@@ -246,10 +300,9 @@ class _Key(Follow):
         return self.members.place
 
 
+@dataclass(frozen=True, slots=True)
 class DeclaredKey(_Key):
     """Say what follows a declared key: its value, and an object in which it was seen."""
-
-    __slots__ = ()
 
     @property
     def is_transient(self) -> bool:
@@ -259,10 +312,11 @@ class DeclaredKey(_Key):
         return self.members.member(json.loads(b'"' + captured), self.seen)
 
 
+@dataclass(frozen=True, slots=True)
 class OtherKey(_Key):
     """Say what follows an undeclared key: its value, and an object in which it was seen."""
 
-    __slots__ = ()
+    free: FreeKeys
 
     @property
     def is_transient(self) -> bool:
@@ -270,7 +324,7 @@ class OtherKey(_Key):
         return not self.members.grammar.is_generating
 
     def after(self, arena: Arena, captured: bytes) -> Term:
-        return self.members.other_member(json.loads(b'"' + captured), self.seen)
+        return self.members.other_member(json.loads(b'"' + captured), self.free, self.seen)
 
 
 __all__ = ["object_term"]

@@ -1,8 +1,8 @@
 """Decide which places of a schema can hold a value at all, and how deep its shallowest value nests.
 
-The *height* of a node is the nesting of its shallowest value: 0 for scalars, one more than its tallest required child
-for arrays and objects, None where there is no finite value. Heights are the least fixpoint over the graph of
-references, so a schema that requires itself is found to be empty. They also tell, at a nesting limit, which
+The *height* of a node is the nesting of its shallowest value: 0 for scalars, one more than what its tallest required
+child needs for arrays and objects, None where there is no finite value. Heights are the least fixpoint over the graph
+of references, so a schema that requires itself is found to be empty. They also tell, at a nesting limit, which
 alternatives can still be finished.
 
 Source: Knuth, "A Generalization of Dijkstra's Algorithm", 1977 (least costs over a grammar).
@@ -11,11 +11,18 @@ Source: Knuth, "A Generalization of Dijkstra's Algorithm", 1977 (least costs ove
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
+from commitgate.automaton.json_schema.completion import array_can_finish, object_can_finish, split_classes, ways_of
+from commitgate.automaton.json_schema.language import Language
 from commitgate.automaton.json_schema.meaning import Meaning
-from commitgate.automaton.json_schema.shapes import ArrayShape, Language, Node, ObjectShape
+from commitgate.automaton.json_schema.nodes import Node, meet_nodes, one_scalar
+from commitgate.automaton.json_schema.shapes import ArrayShape, ObjectShape
+from commitgate.automaton.json_schema.unique_items import UniqueItems
 from commitgate.errors import LimitExceededError, UnsatisfiableError
+
+ShapeT = TypeVar("ShapeT", ArrayShape, ObjectShape)
 
 
 class Satisfiability:
@@ -23,6 +30,11 @@ class Satisfiability:
 
     Args:
         meaning: what each node allows.
+
+    Attributes:
+        meaning: what each node allows.
+        root: node of the whole schema.
+        unique: the values of arrays whose items must differ.
 
     Raises:
         UnsatisfiableError: no value satisfies the root.
@@ -32,10 +44,14 @@ class Satisfiability:
 
     def __init__(self, meaning: Meaning) -> None:
         self.meaning = meaning
+        self.unique = UniqueItems(meaning)
         self.root = meaning.node_at("")
         self._heights: dict[Node, int | None] = {}
+        self._shapes: dict[ArrayShape | ObjectShape, int | None] = {}
+        self._is_settled = False
         users = self._explore()
         self._settle(users)
+        self._is_settled = True
         self._check_root()
 
     def height(self, node: Node) -> int | None:
@@ -49,24 +65,38 @@ class Satisfiability:
 
     def array_height(self, shape: ArrayShape) -> int | None:
         """Return the nesting of the shape's shallowest array, None where it has none."""
-        tallest = 0
-        for index in range(min(shape.least, len(shape.prefix) + 1)):
-            height = self._heights.get(shape.item(index))
-            if height is None:
-                return None
-            tallest = max(tallest, height)
-        return tallest + 1
+        return self._height_of_shape(shape, self._array_height)
 
     def object_height(self, shape: ObjectShape) -> int | None:
         """Return the nesting of the shape's shallowest object, None where it has none."""
-        declared = dict(shape.properties)
-        tallest = 0
-        for name in shape.required:
-            height = self._heights.get(declared.get(name, shape.additional))
-            if height is None:
-                return None
-            tallest = max(tallest, height)
-        return tallest + 1
+        return self._height_of_shape(shape, self._object_height)
+
+    def _height_of_shape(self, shape: ShapeT, height_of: Callable[[ShapeT], int | None]) -> int | None:
+        if not self._is_settled:
+            return height_of(shape)
+        if shape not in self._shapes:
+            self._shapes[shape] = height_of(shape)
+        return self._shapes[shape]
+
+    def _array_height(self, shape: ArrayShape) -> int | None:
+        values = self.unique.values(shape)
+        if values is not None and len(values) < shape.least:
+            return None
+        return self._least_height(_item_nodes(shape), lambda fits: array_can_finish(shape, fits))
+
+    def _object_height(self, shape: ObjectShape) -> int | None:
+        return self._least_height(_member_nodes(shape), lambda fits: object_can_finish(shape, fits))
+
+    def _least_height(
+        self, nodes: Iterable[Node], can_finish: Callable[[Callable[[Node], bool]], bool]
+    ) -> int | None:
+        """Return one more than the least height of children with which a structure can be finished."""
+        heights = {node: self._heights.get(node) for node in nodes}
+        for depth in sorted({-1, *(height for height in heights.values() if height is not None)}):
+            allowed = {node for node, height in heights.items() if height is not None and height <= depth}
+            if can_finish(allowed.__contains__):
+                return max(depth, 0) + 1
+        return None
 
     def _explore(self) -> dict[Node, list[Node]]:
         """Return, for each node in reach, the nodes that use it."""
@@ -76,7 +106,7 @@ class Satisfiability:
         while queue:
             node = queue.popleft()
             self._heights[node] = None
-            for used in dict.fromkeys(_children(self.meaning.of(node))):
+            for used in dict.fromkeys(self._children(self.meaning.of(node))):
                 if used not in users:
                     users[used] = []
                     queue.append(used)
@@ -89,6 +119,15 @@ class Satisfiability:
                         )
                 users[used].append(node)
         return users
+
+    def _children(self, language: Language) -> Iterator[Node]:
+        for array in language.arrays:
+            yield from _item_nodes(array)
+            for value in self.unique.values(array) or ():
+                scalar = one_scalar(value, array.unique[0])
+                yield from (meet_nodes(node, scalar) for node in _item_nodes(array))
+        for shape in language.objects:
+            yield from _member_nodes(shape)
 
     def _settle(self, users: dict[Node, list[Node]]) -> None:
         queue = deque(users)
@@ -139,14 +178,19 @@ class Satisfiability:
         return node[0].pointer if node else ""
 
 
-def _children(language: Language) -> Iterator[Node]:
-    for array in language.arrays:
-        yield from array.prefix
-        yield array.items
-    for shape in language.objects:
-        for _, node in shape.properties:
+def _item_nodes(shape: ArrayShape) -> Iterator[Node]:
+    """Yield the node of every way to judge an item."""
+    for index in range(shape.uniform_from + 1):
+        for node, _ in shape.options(index):
             yield node
-        yield shape.additional
+
+
+def _member_nodes(shape: ObjectShape) -> Iterator[Node]:
+    """Yield the node of every way to judge a key."""
+    for name in shape.names():
+        yield from (way.node for way in ways_of(shape.some, shape.entry(name)))
+    for keys in split_classes(shape):
+        yield from (way.node for way in ways_of(shape.some, keys))
 
 
 def _required_children(language: Language) -> Iterator[Node]:
@@ -154,9 +198,8 @@ def _required_children(language: Language) -> Iterator[Node]:
         for index in range(min(array.least, len(array.prefix) + 1)):
             yield array.item(index)
     for shape in language.objects:
-        declared = dict(shape.properties)
         for name in shape.required:
-            yield declared.get(name, shape.additional)
+            yield shape.entry(name).node
 
 
 __all__ = ["Satisfiability"]

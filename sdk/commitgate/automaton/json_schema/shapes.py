@@ -1,122 +1,197 @@
-"""Hold what a place of a schema allows, one record for each JSON type, and how such records meet and join.
+"""Hold what a place of a schema allows, one record for each JSON type, and how such records meet.
 
 All keywords of one place hold at once. Written as a *shape* for each type, that conjunction is taken type by type,
-objects with objects and strings with strings, so no intersection of automata is ever needed.
+objects with objects and strings with strings, so no intersection of automata over whole values is ever needed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from decimal import Decimal
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import product
-from typing import TypeAlias, TypeVar
 
-ShapeT = TypeVar("ShapeT")
-
-
-@dataclass(frozen=True, slots=True)
-class SchemaAt:
-    """Stand for the schema at a place of the document."""
-
-    pointer: str
+from commitgate.automaton.json_schema.nodes import ANYTHING, NO_VALUE, Node, forbids, meet_nodes, opposite
+from commitgate.automaton.number_set import ANY_NUMBER, NumberSet
+from commitgate.automaton.text_language import ANY_TEXT, TextLanguage, of_texts
 
 
-@dataclass(frozen=True, slots=True)
-class Exactly:
-    """Stand for one JSON value that lies at a place of the document, as ``enum`` and ``const`` give them."""
-
-    pointer: str
-
-
-@dataclass(frozen=True, slots=True)
-class Never:
-    """Stand for no value at all: what the undeclared keys of a listed object may hold."""
-
-    pointer: str = ""
-
-
-Part: TypeAlias = "SchemaAt | Exactly | Never"
-Node: TypeAlias = "tuple[Part, ...]"
-"""Parts that hold at once, sorted; the empty node allows everything."""
-
-ANYTHING: Node = ()
-NO_VALUE: Node = (Never(),)
-
-
-def meet_nodes(first: Node, second: Node) -> Node:
-    """Return the node at which both hold."""
-    if first == second or not second:
-        return first
-    return tuple(sorted({*first, *second}, key=lambda part: (part.pointer, type(part).__name__)))
+class InexpressibleError(Exception):
+    """Raised when a complement cannot be written as shapes. Caught where the schema's meaning is worked out."""
 
 
 @dataclass(frozen=True, slots=True)
 class NumberShape:
-    """Allow numbers: integers alone, or listed values alone where ``values`` is given."""
+    """Allow the numbers of a set.
 
-    is_integer: bool = False
-    values: tuple[Decimal, ...] | None = None
+    Attributes:
+        numbers: the set.
+        is_literal: only a number spelled without point and exponent counts as an integer (draft 4).
+    """
+
+    numbers: NumberSet = ANY_NUMBER
+    is_literal: bool = False
 
     def meet(self, other: NumberShape) -> NumberShape | None:
         """Return what both allow, None where nothing."""
-        is_integer = self.is_integer or other.is_integer
-        if self.values is None and other.values is None:
-            return NumberShape(is_integer)
-        first, second = (self, other) if self.values is not None else (other, self)
-        allowed = None if second.values is None else frozenset(second.values)
-        values = tuple(
-            value
-            for value in first.values or ()
-            if (allowed is None or value in allowed) and not (is_integer and value != value.to_integral_value())
-        )
-        return NumberShape(values=values) if values else None
+        numbers = self.numbers.meet(other.numbers)
+        return None if numbers is None else NumberShape(numbers, self.is_literal or other.is_literal)
+
+    @property
+    def is_everything(self) -> bool:
+        """Return whether every number is allowed."""
+        return self.numbers == ANY_NUMBER and not self.is_literal
 
 
 @dataclass(frozen=True, slots=True)
 class StringShape:
-    """Allow strings by length in code points, or listed values alone where ``values`` is given."""
+    """Allow the strings of a language, or listed values alone where ``values`` is given."""
 
-    least: int = 0
-    most: int | None = None
+    texts: TextLanguage = ANY_TEXT
     values: tuple[str, ...] | None = None
 
     def meet(self, other: StringShape) -> StringShape | None:
         """Return what both allow, None where nothing."""
-        least, most = max(self.least, other.least), _least_of(self.most, other.most)
         if self.values is None and other.values is None:
-            return None if most is not None and most < least else StringShape(least, most)
+            texts = self.texts.meet(other.texts)
+            return None if texts is None else StringShape(texts)
         first, second = (self, other) if self.values is not None else (other, self)
-        allowed = None if second.values is None else frozenset(second.values)
-        values = tuple(
-            value
-            for value in first.values or ()
-            if least <= len(value) and (most is None or len(value) <= most) and (allowed is None or value in allowed)
-        )
+        if second.values is not None:
+            allowed = frozenset(second.values)
+            values = tuple(value for value in first.values or () if value in allowed)
+        else:
+            values = tuple(value for value in first.values or () if second.texts.contains(value))
         return StringShape(values=values) if values else None
+
+    @property
+    def language(self) -> TextLanguage:
+        """Return the strings as one language."""
+        if self.values is None:
+            return self.texts
+        listed = of_texts(self.values)
+        assert listed is not None
+        return listed
+
+
+@dataclass(frozen=True, slots=True)
+class Contains:
+    """Ask for a number of items that satisfy a node.
+
+    Attributes:
+        node: what is counted.
+        least: fewest such items.
+        most: most such items; None has no bound.
+        first: index of the first item that is looked at.
+        pointer: place of the schema that asks.
+        evaluates: items that satisfy it count as evaluated (2020-12).
+    """
+
+    node: Node
+    least: int = 1
+    most: int | None = None
+    first: int = 0
+    pointer: str = ""
+    evaluates: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ArrayShape:
-    """Allow arrays: the first items by position, all further ones by ``items``."""
+    """Allow arrays: the first items by position, all further ones by ``items``.
+
+    Attributes:
+        prefix: nodes of the first items.
+        items: node of all further ones.
+        least: fewest items.
+        most: most items; None has no bound.
+        contains: items to be counted.
+        unique: places of the schemas that ask for distinct items; none where items may be equal.
+        evaluated: how many leading items some keyword has looked at, for ``unevaluatedItems``; None for all.
+    """
 
     prefix: tuple[Node, ...] = ()
     items: Node = ANYTHING
     least: int = 0
     most: int | None = None
+    contains: tuple[Contains, ...] = ()
+    unique: tuple[str, ...] = ()
+    evaluated: int | None = 0
 
     def item(self, index: int) -> Node:
         """Return the node of the item at ``index``."""
         return self.prefix[index] if index < len(self.prefix) else self.items
 
+    @property
+    def uniform_from(self) -> int:
+        """Return the index from which all items are judged alike."""
+        return max(len(self.prefix), *(counted.first for counted in self.contains), 0)
+
+    def options(self, index: int) -> Iterator[tuple[Node, tuple[int, ...]]]:
+        """Yield each way to judge the item at ``index``: its node, and what it adds to the count of each ``contains``.
+
+        An item that is counted where only a lower bound is asked for need not be told apart from others.
+        """
+        ways = [self._ways(counted, index) for counted in self.contains]
+        node = self.item(index)
+        for way in product(*ways):
+            found = node
+            for part, _ in way:
+                found = meet_nodes(found, part)
+            yield found, tuple(count for _, count in way)
+
+    @staticmethod
+    def _ways(counted: Contains, index: int) -> tuple[tuple[Node, int], ...]:
+        if index < counted.first:
+            return ((ANYTHING, 0),)
+        other = ANYTHING if counted.most is None else opposite(counted.node, counted.pointer, "contains")
+        return ((counted.node, 1), (other, 0))
+
     def meet(self, other: ArrayShape) -> ArrayShape | None:
         """Return what both allow, None where nothing."""
-        least, most = max(self.least, other.least), _least_of(self.most, other.most)
+        least, most = max(self.least, other.least), least_of(self.most, other.most)
         if most is not None and most < least:
             return None
         length = max(len(self.prefix), len(other.prefix))
         prefix = tuple(meet_nodes(self.item(index), other.item(index)) for index in range(length))
-        return ArrayShape(prefix, meet_nodes(self.items, other.items), least, most)
+        evaluated = None
+        if self.evaluated is not None and other.evaluated is not None:
+            evaluated = max(self.evaluated, other.evaluated)
+        return ArrayShape(
+            prefix,
+            meet_nodes(self.items, other.items),
+            least,
+            most,
+            tuple(dict.fromkeys([*self.contains, *other.contains])),
+            tuple(dict.fromkeys([*self.unique, *other.unique])),
+            evaluated,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """Say what a declared key may hold, and whether some keyword has looked at it (for unevaluatedProperties)."""
+
+    name: str
+    node: Node
+    is_evaluated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class KeyClass:
+    """Say what undeclared keys of one language may hold."""
+
+    texts: TextLanguage = ANY_TEXT
+    node: Node = ANYTHING
+    is_evaluated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Some:
+    """Ask for at least one key of a language, declared or not, that holds a value of a node."""
+
+    texts: TextLanguage
+    node: Node
+
+
+ANY_KEY = (KeyClass(),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,116 +199,112 @@ class ObjectShape:
     """Allow objects.
 
     Attributes:
-        properties: declared keys in order of first appearance, each with its node.
+        properties: declared keys in order of first appearance.
+        classes: languages of undeclared keys, no two with a text in common; a key of none is forbidden.
         required: keys that must be there, declared or not.
-        additional: what undeclared keys may hold.
-        is_additional_written: some place wrote out what undeclared keys may hold.
+        least: fewest keys.
+        most: most keys; None has no bound.
+        needs: keys that a key's presence requires.
+        some: keys of which one must be there.
+        is_open: some place wrote out what undeclared keys may hold.
     """
 
-    properties: tuple[tuple[str, Node], ...] = ()
+    properties: tuple[Property, ...] = ()
+    classes: tuple[KeyClass, ...] = ANY_KEY
     required: tuple[str, ...] = ()
-    additional: Node = ANYTHING
-    is_additional_written: bool = False
+    least: int = 0
+    most: int | None = None
+    needs: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    some: tuple[Some, ...] = ()
+    is_open: bool = False
+    by_name: dict[str, Property] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by_name", {entry.name: entry for entry in self.properties})
+
+    def entry(self, name: str) -> Property:
+        """Return what a key may hold, declared or not."""
+        found = self.by_name.get(name)
+        if found is not None:
+            return found
+        for keys in self.classes:
+            if keys.texts == ANY_TEXT or keys.texts.contains(name):
+                return Property(name, keys.node, keys.is_evaluated)
+        return Property(name, NO_VALUE)
+
+    def names(self) -> tuple[str, ...]:
+        """Return every key that the shape speaks of by name, declared ones first."""
+        needed = (name for key, others in self.needs for name in (key, *others))
+        return tuple(dict.fromkeys([*self.by_name, *self.required, *needed]))
 
     def meet(self, other: ObjectShape) -> ObjectShape | None:
-        """Return what both allow."""
-        mine, theirs = dict(self.properties), dict(other.properties)
-        names = dict.fromkeys([*mine, *theirs])
+        """Return what both allow, None where nothing does at first sight."""
+        least, most = max(self.least, other.least), least_of(self.most, other.most)
+        required = tuple(dict.fromkeys([*self.required, *other.required]))
+        if most is not None and most < max(least, len(required)):
+            return None
         properties = tuple(
-            (name, meet_nodes(mine.get(name, self.additional), theirs.get(name, other.additional))) for name in names
+            _both(self.entry(name), other.entry(name)) for name in dict.fromkeys([*self.by_name, *other.by_name])
         )
-        return ObjectShape(
+        found = ObjectShape(
             properties,
-            tuple(dict.fromkeys([*self.required, *other.required])),
-            meet_nodes(self.additional, other.additional),
-            self.is_additional_written or other.is_additional_written,
+            _common_classes(self.classes, other.classes),
+            required,
+            least,
+            most,
+            tuple(dict.fromkeys([*self.needs, *other.needs])),
+            tuple(dict.fromkeys([*self.some, *other.some])),
+            self.is_open or other.is_open,
         )
+        return None if any(found.entry(name).node == NO_VALUE for name in required) else found
 
 
-def _least_of(first: int | None, second: int | None) -> int | None:
+def _both(first: Property, second: Property) -> Property:
+    evaluated = first.is_evaluated or second.is_evaluated
+    return Property(first.name, meet_nodes(first.node, second.node), evaluated)
+
+
+def _common_classes(first: tuple[KeyClass, ...], second: tuple[KeyClass, ...]) -> tuple[KeyClass, ...]:
+    if first == ANY_KEY or second == ANY_KEY:
+        return second if first == ANY_KEY else first
+    found: list[KeyClass] = []
+    for mine, theirs in product(first, second):
+        texts = mine.texts.meet(theirs.texts)
+        node = meet_nodes(mine.node, theirs.node)
+        if texts is not None and not forbids(node):
+            found.append(KeyClass(texts, node, mine.is_evaluated or theirs.is_evaluated))
+    return tuple(found)
+
+
+def least_of(first: int | None, second: int | None) -> int | None:
+    """Return the lower of two upper bounds, of which None is none."""
     if first is None or second is None:
         return second if first is None else first
     return min(first, second)
 
 
-@dataclass(frozen=True, slots=True)
-class Language:
-    """Hold what a place allows: for each type the alternatives, none where the type is forbidden."""
-
-    has_null: bool = False
-    booleans: frozenset[bool] = frozenset()
-    numbers: tuple[NumberShape, ...] = ()
-    strings: tuple[StringShape, ...] = ()
-    arrays: tuple[ArrayShape, ...] = ()
-    objects: tuple[ObjectShape, ...] = ()
-
-    @property
-    def branches(self) -> int:
-        """Return the number of alternatives."""
-        return len(self.numbers) + len(self.strings) + len(self.arrays) + len(self.objects)
-
-    def meet(self, other: Language) -> Language:
-        """Return what both allow."""
-        return Language(
-            self.has_null and other.has_null,
-            self.booleans & other.booleans,
-            _distinct(first.meet(second) for first, second in product(self.numbers, other.numbers)),
-            _distinct(first.meet(second) for first, second in product(self.strings, other.strings)),
-            _distinct(first.meet(second) for first, second in product(self.arrays, other.arrays)),
-            _distinct(first.meet(second) for first, second in product(self.objects, other.objects)),
-        )
-
-    def join(self, other: Language) -> Language:
-        """Return what either allows."""
-        return Language(
-            self.has_null or other.has_null,
-            self.booleans | other.booleans,
-            _join_numbers((*self.numbers, *other.numbers)),
-            _join_strings((*self.strings, *other.strings)),
-            _distinct((*self.arrays, *other.arrays)),
-            _distinct((*self.objects, *other.objects)),
-        )
-
-
-def _distinct(shapes: Iterable[ShapeT | None]) -> tuple[ShapeT, ...]:
-    return tuple(dict.fromkeys(shape for shape in shapes if shape is not None))
-
-
-def _join_numbers(shapes: tuple[NumberShape, ...]) -> tuple[NumberShape, ...]:
-    """Join lists of values into one, so that an enum written as many branches costs one term."""
-    if any(shape.values is None and not shape.is_integer for shape in shapes):
-        return (NumberShape(),)
-    listed = tuple(dict.fromkeys(value for shape in shapes for value in shape.values or ()))
-    rest = _distinct(shape for shape in shapes if shape.values is None)
-    return (*rest, NumberShape(values=listed)) if listed else rest
-
-
-def _join_strings(shapes: tuple[StringShape, ...]) -> tuple[StringShape, ...]:
-    listed = tuple(dict.fromkeys(value for shape in shapes for value in shape.values or ()))
-    rest = _distinct(shape for shape in shapes if shape.values is None)
-    return (*rest, StringShape(values=listed)) if listed else rest
-
-
-EVERYTHING = Language(
-    True, frozenset({True, False}), (NumberShape(),), (StringShape(),), (ArrayShape(),), (ObjectShape(),)
-)
-NOTHING = Language()
+def disjoint(texts: list[TextLanguage]) -> list[TextLanguage]:
+    """Return languages with the same texts of which no two have one in common."""
+    found: list[TextLanguage] = []
+    for language in texts:
+        pieces = [language]
+        for taken in found:
+            pieces = [rest for piece in pieces for rest in piece.without(taken)]
+        found.extend(pieces if len(pieces) < 2 else disjoint(pieces))
+    return found
 
 
 __all__ = [
-    "ANYTHING",
-    "EVERYTHING",
-    "NOTHING",
-    "NO_VALUE",
+    "ANY_KEY",
     "ArrayShape",
-    "Exactly",
-    "Language",
-    "Never",
-    "Node",
+    "Contains",
+    "InexpressibleError",
+    "KeyClass",
     "NumberShape",
     "ObjectShape",
-    "Part",
-    "SchemaAt",
+    "Property",
+    "Some",
     "StringShape",
-    "meet_nodes",
+    "disjoint",
+    "least_of",
 ]

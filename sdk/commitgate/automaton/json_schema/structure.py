@@ -16,20 +16,18 @@ from typing import Literal, TypeAlias
 
 from commitgate.automaton.deferred import Deferred
 from commitgate.automaton.json_schema.arrays import array_term
+from commitgate.automaton.json_schema.language import Language
+from commitgate.automaton.json_schema.nodes import Node
 from commitgate.automaton.json_schema.objects import object_term
 from commitgate.automaton.json_schema.satisfiability import Satisfiability
-from commitgate.automaton.json_schema.shapes import Language, Node, NumberShape, StringShape
-from commitgate.automaton.numbers import (
-    AnyInteger,
-    AnyNumber,
-    NumberIn,
-    NumberText,
-    generated_number,
-    plain_number,
-)
+from commitgate.automaton.json_schema.shapes import NumberShape, StringShape
+from commitgate.automaton.json_schema._tmpnum import accept_term, generate_term
 from commitgate.automaton.spelling import Spelling, StringBody
-from commitgate.automaton.strings import Length, one_of
+from commitgate.automaton.strings import one_of
 from commitgate.automaton.terms import Arena, Term
+from commitgate.automaton.text_language import of_lengths
+from commitgate.limits import Limits
+from commitgate.style import FreeSpace, Style
 
 Dialect: TypeAlias = Literal["accept", "generate"]
 
@@ -45,12 +43,14 @@ class Grammar:
         schema: heights and meaning of the schema's places.
         dialect: which texts of the language are meant.
         spelling: legal spellings of characters.
+        style: how ``generate`` writes.
     """
 
     arena: Arena
     schema: Satisfiability
     dialect: Dialect
     spelling: Spelling
+    style: Style
 
     @property
     def is_generating(self) -> bool:
@@ -58,28 +58,41 @@ class Grammar:
         return self.dialect == "generate"
 
     @property
+    def keeps_order(self) -> bool:
+        """Return whether declared keys come in the order of the schema."""
+        return self.is_generating and self.style.property_order == "schema"
+
+    @property
+    def limits(self) -> Limits:
+        """Return the bounds of the schema and on what is generated."""
+        return self.schema.meaning.document.limits
+
+    @property
     def space(self) -> Term:
         """Return the white space that may stand between two tokens of JSON."""
-        return self.arena.epsilon if self.is_generating else self.arena.run(WHITE_SPACE)
+        if not self.is_generating:
+            return self.arena.run(WHITE_SPACE)
+        free = self.style.white_space
+        return self.arena.run(WHITE_SPACE, 0, free.most) if isinstance(free, FreeSpace) else self.arena.epsilon
 
     @property
     def item_separator(self) -> Term:
         """Return what stands between two items or members."""
-        if self.is_generating:
-            return self.arena.literal(b", ")
-        return self.arena.sequence(self.arena.literal(b","), self.space)
+        return self.arena.sequence(self.arena.literal(b","), self._space_after)
 
     @property
     def key_separator(self) -> Term:
         """Return what stands between a key's closing quote and its value."""
-        if self.is_generating:
-            return self.arena.literal(b": ")
-        return self.arena.chain(self.space, self.arena.literal(b":"), self.space)
+        return self.arena.chain(self.space, self.arena.literal(b":"), self._space_after)
+
+    @property
+    def _space_after(self) -> Term:
+        is_python = self.is_generating and self.style.white_space == "python"
+        return self.arena.literal(b" ") if is_python else self.space
 
     def text(self) -> Term:
         """Return the term of the whole text: one value of the root, white space around it in ``accept``."""
-        depth = self.schema.meaning.document.limits.nesting
-        return self.arena.chain(self.space, self.value(self.schema.root, depth), self.space)
+        return self.arena.chain(self.space, self.value(self.schema.root, self.limits.nesting), self.space)
 
     def spelled(self, texts: Iterable[str]) -> tuple[bytes, ...]:
         """Return the canonical spellings, quotes included, of those texts that the alphabet can write; sorted."""
@@ -128,17 +141,12 @@ class Value(Deferred):
 
 
 def _number(grammar: Grammar, shape: NumberShape) -> Term:
-    arena = grammar.arena
     if not grammar.is_generating:
-        if shape.values is not None:
-            return NumberText.make(arena, NumberIn(shape.values))
-        return NumberText.make(arena, AnyInteger() if shape.is_integer else AnyNumber())
-    if shape.values is not None:
-        return arena.literal_set(tuple(sorted({plain_number(value).encode() for value in shape.values})))
-    limits = grammar.schema.meaning.document.limits
-    return generated_number(
-        arena,
-        is_integer=shape.is_integer,
+        return accept_term(grammar.arena, shape.numbers, is_literal_integer=shape.is_literal)
+    limits = grammar.limits
+    return generate_term(
+        grammar.arena,
+        shape.numbers,
         integer_digits=limits.integer_digits,
         fraction_digits=limits.fraction_digits,
     )
@@ -148,17 +156,14 @@ def _string(grammar: Grammar, shape: StringShape) -> Term:
     """Return the term of the shape's strings without their opening quotes."""
     arena = grammar.arena
     if shape.values is None:
-        return StringBody.make(arena, _length(grammar, shape), grammar.spelling)
+        texts = shape.texts
+        if grammar.is_generating:
+            # The limit bounds what the schema leaves open; texts that the schema makes longer stay possible.
+            texts = texts.meet(of_lengths(0, grammar.limits.string_characters)) or texts
+        return StringBody.make(arena, texts.state(), grammar.spelling)
     if grammar.is_generating:
         return arena.literal_set(tuple(text[1:] for text in grammar.spelled(shape.values)))
     return StringBody.make(arena, one_of(tuple(sorted(set(shape.values)))), grammar.spelling)
-
-
-def _length(grammar: Grammar, shape: StringShape) -> Length:
-    if shape.most is not None or not grammar.is_generating:
-        return Length(shape.least, shape.most)
-    longest = grammar.schema.meaning.document.limits.string_characters
-    return Length(shape.least, max(longest, shape.least))
 
 
 __all__ = ["Dialect", "Grammar"]

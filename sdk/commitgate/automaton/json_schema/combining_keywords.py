@@ -1,0 +1,120 @@
+"""Read the keywords that combine schemas: references, branches, negation and conditions.
+
+Source: JSON Schema drafts 4 to 2020-12 core, applicator vocabulary.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commitgate.automaton.json_schema.language import EVERYTHING, NOTHING, Language
+from commitgate.automaton.json_schema.nodes import Node
+from commitgate.automaton.json_schema.one_of import exactly_one
+from commitgate.pointer import child
+
+if TYPE_CHECKING:
+    from commitgate.automaton.json_schema.meaning import Keywords, Meaning, Reader
+
+_TOO_MANY = "its branches have more alternatives than Limits.branches"
+_DYNAMIC = "several schemas may be meant, depending on the way to it"
+
+
+def _nodes(meaning: Meaning, schema: Keywords, place: str, keyword: str) -> list[Node]:
+    branches = schema[keyword]
+    assert isinstance(branches, list)
+    return [meaning.node_at(child(place, keyword, index)) for index in range(len(branches))]
+
+
+def _all_of(meaning: Meaning, schema: Keywords, place: str) -> Language:
+    found = EVERYTHING
+    for node in _nodes(meaning, schema, place, "allOf"):
+        found = meaning.meet(found, meaning.of(node), "allOf", place)
+    return found
+
+
+def _any_of(meaning: Meaning, schema: Keywords, place: str) -> Language:
+    languages = [meaning.of(node) for node in _nodes(meaning, schema, place, "anyOf")]
+    if not meaning.fits_branches(sum(language.branches for language in languages)):
+        meaning.has_lost_evaluation = True
+        return meaning.check("anyOf", place, _TOO_MANY)
+    if meaning.tracks_evaluation:
+        languages = _with_meets(meaning, languages)
+    found = NOTHING
+    for language in languages:
+        found = found.join(language)
+    return found
+
+
+def _with_meets(meaning: Meaning, languages: list[Language]) -> list[Language]:
+    """Return the languages and all their meets: what several branches allow, each of them evaluates."""
+    found: list[Language] = []
+    for language in languages:
+        met = [other.meet(language) for other in found]
+        found = [*found, language, *(each for each in met if not each.is_empty)]
+        if not meaning.fits_branches(sum(each.branches for each in found)):
+            meaning.has_lost_evaluation = True
+            return languages
+    return found
+
+
+def _one_of(meaning: Meaning, schema: Keywords, place: str) -> Language:
+    return exactly_one(meaning, _nodes(meaning, schema, place, "oneOf"), place)
+
+
+def _not(meaning: Meaning, schema: Keywords, place: str) -> Language:
+    del schema
+    return meaning.complement(meaning.node_at(child(place, "not")), "not", place)
+
+
+def _if(meaning: Meaning, schema: Keywords, place: str) -> Language:
+    if "then" not in schema and "else" not in schema and not meaning.tracks_evaluation:
+        return EVERYTHING
+    node = meaning.node_at(child(place, "if"))
+    condition = meaning.of(node)
+    then, otherwise = (
+        meaning.of(meaning.node_at(child(place, keyword))) if keyword in schema else EVERYTHING
+        for keyword in ("then", "else")
+    )
+    if then is EVERYTHING and otherwise is EVERYTHING and not meaning.tracks_evaluation:
+        return EVERYTHING
+    holds = meaning.meet(condition, then, "if", place)
+    fails = meaning.meet(meaning.complement(node, "if", place), otherwise, "if", place)
+    return holds.join(fails)
+
+
+def _reference(meaning: Meaning, schema: Keywords, place: str) -> Language:
+    reference = schema["$ref"]
+    assert isinstance(reference, str)
+    return meaning.of(meaning.node_at(meaning.document.resolve(reference, place)))
+
+
+def _dynamic_reference(meaning: Meaning, schema: Keywords, place: str) -> Language:
+    reference = schema["$dynamicRef"]
+    assert isinstance(reference, str)
+    return _one_target(meaning, meaning.document.resolve_dynamic(reference, place), "$dynamicRef", place)
+
+
+def _recursive_reference(meaning: Meaning, schema: Keywords, place: str) -> Language:
+    del schema
+    return _one_target(meaning, meaning.document.resolve_recursive(place), "$recursiveRef", place)
+
+
+def _one_target(meaning: Meaning, target: str | None, keyword: str, place: str) -> Language:
+    if target is None:
+        meaning.has_lost_evaluation = True
+        return meaning.check(keyword, place, _DYNAMIC)
+    return meaning.of(meaning.node_at(target))
+
+
+COMBINING_READERS: tuple[tuple[frozenset[str], Reader], ...] = (
+    (frozenset({"$ref"}), _reference),
+    (frozenset({"$dynamicRef"}), _dynamic_reference),
+    (frozenset({"$recursiveRef"}), _recursive_reference),
+    (frozenset({"allOf"}), _all_of),
+    (frozenset({"anyOf"}), _any_of),
+    (frozenset({"oneOf"}), _one_of),
+    (frozenset({"not"}), _not),
+    (frozenset({"if"}), _if),
+)
+
+__all__ = ["COMBINING_READERS"]

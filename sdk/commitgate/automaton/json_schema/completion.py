@@ -1,0 +1,285 @@
+"""Decide whether an array or an object can be finished, given which nodes can hold a value at all.
+
+Both the emptiness of a schema and the liveness of a state while a text is read are asked here, so they agree.
+
+Source: design, "The automaton" (emptiness with cardinality).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TypeAlias
+
+from commitgate.automaton.json_schema.nodes import Node, meet_nodes
+from commitgate.automaton.json_schema.shapes import ArrayShape, KeyClass, ObjectShape, Property, Some
+
+MAX_STEPS = 5_000
+"""Most items that are looked at one by one where several ``contains`` meet; past that no dead end is looked for."""
+
+Fits: TypeAlias = "Callable[[Node], bool]"
+"""Says whether a node can hold a value."""
+
+
+def next_counts(shape: ArrayShape, counts: tuple[int, ...], added: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Return the counts of ``contains`` after an item; None where one passes its upper bound.
+
+    What no bound can tell apart any more is not counted on.
+    """
+    found: list[int] = []
+    for counted, count, more in zip(shape.contains, counts, added, strict=True):
+        total = count + more
+        if counted.most is None:
+            total = min(total, counted.least)
+        elif total > counted.most:
+            return None
+        found.append(total)
+    return tuple(found)
+
+
+def has_enough(shape: ArrayShape, counts: tuple[int, ...]) -> bool:
+    """Return whether every ``contains`` has its fewest items."""
+    return all(count >= counted.least for counted, count in zip(shape.contains, counts, strict=True))
+
+
+def _uniform_can_finish(shape: ArrayShape, index: int, count: int, options: list[tuple[int, ...]]) -> bool:
+    """Return whether an array whose further items are all judged alike can be finished, ``count`` of them counted."""
+    counted = shape.contains[0]
+    missing = max(counted.least - count, 0)
+    further = max(shape.least - index, missing)
+    if shape.most is not None and index + further > shape.most:
+        return False
+    if further == 0:
+        return True
+    if (0,) in options:
+        return missing == 0 or (1,) in options
+    return (1,) in options and (counted.most is None or count + further <= counted.most)
+
+
+def array_can_finish(shape: ArrayShape, fits: Fits, index: int = 0, counts: tuple[int, ...] | None = None) -> bool:
+    """Return whether an array with ``index`` items read, and counted so, can still be finished."""
+    states = {counts if counts is not None else (0,) * len(shape.contains)}
+    while True:
+        if index >= shape.least and any(has_enough(shape, each) for each in states):
+            return True
+        if shape.most is not None and index >= shape.most:
+            return False
+        options = [added for node, added in shape.options(index) if fits(node)]
+        if index >= shape.uniform_from and len(shape.contains) == 1:
+            return any(_uniform_can_finish(shape, index, count, options) for (count,) in states)
+        if index > MAX_STEPS:
+            return True
+        following = {next_counts(shape, each, added) for each in states for added in options} - {None}
+        if index >= shape.uniform_from and following == states:
+            # Further items change nothing but the length, for which only the bounds of the shape matter.
+            return any(has_enough(shape, each) for each in states)
+        states = {each for each in following if each is not None}
+        if not states:
+            return False
+        index += 1
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Say in which way a key can be judged.
+
+    Attributes:
+        node: what it must hold.
+        found: bit n says that it is what the n-th ``some`` asks for.
+    """
+
+    node: Node
+    found: int
+
+
+def ways_of(some: tuple[Some, ...], entry: Property | KeyClass) -> Iterator[Way]:
+    """Yield each way to judge a declared key, or an undeclared one of a class."""
+    choices: list[tuple[tuple[Node, int], ...]] = []
+    for number, asked in enumerate(some):
+        if speaks_of(asked, entry):
+            choices.append((((), 0), (asked.node, 1 << number)))
+    for choice in product(*choices):
+        node, found = entry.node, 0
+        for part, bit in choice:
+            node, found = meet_nodes(node, part), found | bit
+        yield Way(node, found)
+
+
+def speaks_of(asked: Some, entry: Property | KeyClass) -> bool:
+    """Return whether a key, or some key of a class, is one of those of which ``asked`` wants one."""
+    if isinstance(entry, Property):
+        return asked.texts.contains(entry.name)
+    return asked.texts.meet(entry.texts) is not None
+
+
+def split_classes(shape: ObjectShape) -> tuple[KeyClass, ...]:
+    """Return the classes of undeclared keys, split such that each ``some`` speaks of all keys of a class or of none."""
+    found = list(shape.classes)
+    for asked in shape.some:
+        split: list[KeyClass] = []
+        for keys in found:
+            inside = keys.texts.meet(asked.texts)
+            if inside is None:
+                split.append(keys)
+                continue
+            split.append(KeyClass(inside, keys.node, keys.is_evaluated))
+            split.extend(KeyClass(piece, keys.node, keys.is_evaluated) for piece in keys.texts.without(asked.texts))
+        found = split
+    return tuple(found)
+
+
+def closed_needs(shape: ObjectShape, names: tuple[str, ...]) -> tuple[int, ...]:
+    """Return for each name the bits of all keys that its presence requires, in the end."""
+    positions = {name: index for index, name in enumerate(names)}
+    direct = [0] * len(names)
+    for name, others in shape.needs:
+        direct[positions[name]] |= sum(1 << positions[other] for other in dict.fromkeys(others))
+    if not any(direct):
+        return tuple(direct)
+    closed = list(direct)
+    has_changed = True
+    while has_changed:
+        has_changed = False
+        for index, bits in enumerate(closed):
+            wider = bits
+            for other in bits_of(bits):
+                wider |= closed[other]
+            if wider != bits:
+                closed[index], has_changed = wider, True
+    return tuple(closed)
+
+
+def bits_of(bits: int) -> Iterator[int]:
+    """Yield the positions of the bits that are set, lowest first."""
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Keys:
+    """Hold the keys of one object shape, given which nodes can hold a value.
+
+    Attributes:
+        names: every key that the shape speaks of by name.
+        required: bit n says that the n-th must be there, in the end.
+        possible: bit n says that the n-th can be there.
+        needs: for each name, the bits of those that its presence requires.
+        classes: classes of undeclared keys that can hold a value, split by ``some``.
+        capacity: how many undeclared keys there are, up to ``least`` and a bit more.
+        witnesses: for each ``some``, the bits of the names that can be what it asks for.
+        has_other_witness: for each ``some``, whether an undeclared key can be.
+        least: fewest keys.
+        most: most keys; None has no bound.
+        is_plain: no key depends on another, nor on how many there are.
+    """
+
+    names: tuple[str, ...]
+    required: int
+    possible: int
+    needs: tuple[int, ...]
+    classes: tuple[KeyClass, ...]
+    capacity: int
+    witnesses: tuple[int, ...]
+    has_other_witness: tuple[bool, ...]
+    least: int
+    most: int | None
+    is_plain: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        is_plain = not (self.least or self.witnesses or self.most is not None or any(self.needs))
+        object.__setattr__(self, "is_plain", is_plain)
+
+    @staticmethod
+    def of(shape: ObjectShape, fits: Fits, names: tuple[str, ...]) -> Keys:
+        """Return the keys of ``shape``, its names in the order given."""
+        entries = [shape.entry(name) for name in names]
+        needs = closed_needs(shape, names)
+        possible = sum(1 << index for index, entry in enumerate(entries) if fits(entry.node))
+        possible = sum(1 << index for index in bits_of(possible) if needs[index] & ~possible == 0)
+        positions = {name: index for index, name in enumerate(names)}
+        required = 0
+        for name in shape.required:
+            required |= 1 << positions[name] | needs[positions[name]]
+        classes = tuple(keys for keys in split_classes(shape) if fits(keys.node))
+        wanted = shape.least + len(names) + 1
+        counted = (keys.texts.count(wanted) - sum(map(keys.texts.contains, names)) for keys in classes)
+        capacity = sum(count for count in counted if count > 0)
+        witnesses = tuple(
+            sum(
+                1 << index
+                for index in bits_of(possible)
+                if asked.texts.contains(names[index]) and fits(meet_nodes(entries[index].node, asked.node))
+            )
+            for asked in shape.some
+        )
+        others = tuple(
+            any(speaks_of(asked, keys) and fits(meet_nodes(keys.node, asked.node)) for keys in classes)
+            for asked in shape.some
+        )
+        return Keys(names, required, possible, needs, classes, capacity, witnesses, others, shape.least, shape.most)
+
+    def needed(self, declared: int) -> int:
+        """Return the bits of the names that are still missing once those of ``declared`` were read."""
+        found = self.required
+        for index in bits_of(declared):
+            found |= self.needs[index]
+        return found & ~declared
+
+    def can_finish(self, declared: int, others: int, found: int, ahead: int, *, is_open: bool = True) -> bool:
+        """Return whether an object can still be finished.
+
+        Args:
+            declared: bits of the names that were read.
+            others: number of undeclared keys that were read.
+            found: bits of the ``some`` that have what they ask for.
+            ahead: bits of the names that may still come.
+            is_open: undeclared keys may still come.
+        """
+        needed = self.required & ~declared if self.is_plain else self.needed(declared)
+        ahead &= self.possible & ~declared
+        if needed & ~ahead:
+            return False
+        if self.is_plain:
+            return True
+        count, outstanding = declared.bit_count() + others, needed.bit_count()
+        if self.most is not None and count + outstanding > self.most:
+            return False
+        takable = sum(1 << index for index in bits_of(ahead) if self.needs[index] & ~(declared | ahead) == 0)
+        free = max(self.capacity - others, 0) if is_open else 0
+        if count + takable.bit_count() + free < self.least:
+            return False
+        spare = None if self.most is None else self.most - count - outstanding
+        return all(
+            found >> number & 1 or self._has_witness(number, takable, needed, spare, is_open=is_open)
+            for number in range(len(self.witnesses))
+        )
+
+    def _has_witness(self, number: int, takable: int, needed: int, spare: int | None, *, is_open: bool) -> bool:
+        if self.witnesses[number] & needed:
+            return True
+        if spare is not None and spare < 1:
+            return False
+        return bool(self.witnesses[number] & takable) or (is_open and self.has_other_witness[number])
+
+
+def object_can_finish(shape: ObjectShape, fits: Fits) -> bool:
+    """Return whether some object has the shape."""
+    keys = Keys.of(shape, fits, shape.names())
+    return keys.can_finish(0, 0, 0, (1 << len(keys.names)) - 1)
+
+
+__all__ = [
+    "Fits",
+    "Keys",
+    "Way",
+    "array_can_finish",
+    "bits_of",
+    "has_enough",
+    "next_counts",
+    "object_can_finish",
+    "speaks_of",
+    "ways_of",
+]

@@ -1,0 +1,144 @@
+"""Hold what a place of a value must satisfy: parts that all hold at once.
+
+A node is a set of parts, so the conjunction of two nodes is their union, and equal conjunctions are one node. What a
+node allows is worked out only when it is asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TypeAlias
+
+Scalar: TypeAlias = "None | bool | Decimal | str"
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaAt:
+    """Stand for the schema at a place of the document."""
+
+    pointer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Exactly:
+    """Stand for one JSON value that lies at a place of the document, as ``enum`` and ``const`` give them."""
+
+    pointer: str
+
+
+@dataclass(frozen=True, slots=True)
+class OneScalar:
+    """Stand for one scalar. ``kind`` is the name of its Python type, since True equals 1 there and not in JSON."""
+
+    kind: str
+    value: Scalar
+    pointer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Never:
+    """Stand for no value at all."""
+
+    pointer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """Stand for every value that ``node`` does not allow.
+
+    Attributes:
+        node: what is excluded.
+        pointer: place of the schema whose keyword asks for this.
+        keyword: that keyword.
+    """
+
+    node: Node
+    pointer: str
+    keyword: str
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """Stand for every value that at least one of ``nodes`` allows."""
+
+    nodes: tuple[Node, ...]
+    pointer: str
+
+
+Part: TypeAlias = "SchemaAt | Exactly | OneScalar | Never | Not | Either"
+Node: TypeAlias = "tuple[Part, ...]"
+"""Parts that hold at once, sorted; the empty node allows everything."""
+
+ANYTHING: Node = ()
+NO_VALUE: Node = (Never(),)
+"""No value, without a place of the schema that says so."""
+
+
+def forbids(node: Node) -> bool:
+    """Return whether the node says outright that there is no value."""
+    return len(node) == 1 and isinstance(node[0], Never)
+
+
+def meet_nodes(first: Node, second: Node) -> Node:
+    """Return the node at which both hold."""
+    if first == second or not second:
+        return first
+    if not first:
+        return second
+    if forbids(first) or forbids(second):
+        return first if forbids(first) else second
+    return tuple(sorted({*first, *second}, key=_order))
+
+
+def opposite(node: Node, pointer: str, keyword: str) -> Node:
+    """Return the node of all that ``node`` does not allow; ``keyword`` at ``pointer`` asks for it."""
+    if node == ANYTHING:
+        return NO_VALUE
+    if forbids(node):
+        return ANYTHING
+    match node:
+        case (Not(inner),):
+            return inner
+        case _:
+            return (Not(node, pointer, keyword),)
+
+
+def either(nodes: tuple[Node, ...], pointer: str) -> Node:
+    """Return the node of all that at least one of ``nodes`` allows."""
+    found = tuple(dict.fromkeys(node for node in nodes if not forbids(node)))
+    if ANYTHING in found:
+        return ANYTHING
+    if not found:
+        return NO_VALUE
+    return found[0] if len(found) == 1 else (Either(found, pointer),)
+
+
+def one_scalar(value: Scalar, pointer: str) -> Node:
+    """Return the node of one scalar."""
+    return (OneScalar(type(value).__name__, value, pointer),)
+
+
+def _order(part: Part) -> tuple[str, str, str]:
+    is_simple = isinstance(part, SchemaAt | Exactly | Never)
+    return part.pointer, type(part).__name__, "" if is_simple else repr(part)
+
+
+__all__ = [
+    "ANYTHING",
+    "NO_VALUE",
+    "Either",
+    "Exactly",
+    "Never",
+    "Node",
+    "Not",
+    "OneScalar",
+    "Part",
+    "Scalar",
+    "SchemaAt",
+    "either",
+    "forbids",
+    "meet_nodes",
+    "one_scalar",
+    "opposite",
+]

@@ -1,0 +1,147 @@
+"""Work out ``oneOf``: what exactly one branch allows.
+
+Branches that no value can satisfy together, by a type, a discriminator or a language, are simply joined. Where two
+overlap, what both allow is taken out by the complement of the other; where that cannot be written, ``oneOf`` is decoded
+as ``anyOf`` and checked after generation.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from commitgate.automaton.dfa import TooManyStates
+from commitgate.automaton.json_schema.complement import complement
+from commitgate.automaton.json_schema.emptiness import Emptiness
+from commitgate.automaton.json_schema.language import NOTHING, Language
+from commitgate.automaton.json_schema.nodes import Node
+from commitgate.automaton.json_schema.shapes import InexpressibleError, NumberShape, StringShape
+from commitgate.automaton.number_set import NumberSet
+
+if TYPE_CHECKING:
+    from commitgate.automaton.json_schema.meaning import Meaning
+
+MAX_EXACT_BRANCHES = 60
+"""Most branches that are told apart pair by pair."""
+
+MAX_COMPLEMENT = 60
+"""Most alternatives of one type in the complement of a branch."""
+
+_OVERLAP = "branches overlap, and the complement of one of them cannot be decoded"
+_TOO_MANY = "its branches are too many to be told apart"
+
+
+def exactly_one(meaning: Meaning, nodes: list[Node], place: str) -> Language:
+    """Return what exactly one of ``nodes`` allows; what any does, and a ``checked`` row, where that is too dear."""
+    languages = [meaning.of(node) for node in nodes]
+    found = _listed(languages)
+    if found is not None:
+        return found
+    total = sum(language.branches for language in languages)
+    if not meaning.fits_branches(total):
+        meaning.has_lost_evaluation = True
+        return meaning.check("oneOf", place, "its branches have more alternatives than Limits.branches")
+    if len(nodes) > MAX_EXACT_BRANCHES:
+        meaning.check("oneOf", place, _TOO_MANY)
+        return replace(_joined(languages), is_exact=False)
+    return _Branches(meaning, languages, place).joined()
+
+
+def _joined(languages: list[Language]) -> Language:
+    found = NOTHING
+    for language in languages:
+        found = found.join(language)
+    return found
+
+
+class _Branches:
+    """Hold the branches of one ``oneOf``."""
+
+    def __init__(self, meaning: Meaning, languages: list[Language], place: str) -> None:
+        self._meaning = meaning
+        self._languages = languages
+        self._place = place
+        self._emptiness = Emptiness(meaning)
+        self._complements: dict[int, Language | None] = {}
+
+    def joined(self) -> Language:
+        """Return what exactly one branch allows."""
+        found = NOTHING
+        for index, language in enumerate(self._languages):
+            found = found.join(self._alone(index, language))
+        return found
+
+    def _alone(self, index: int, language: Language) -> Language:
+        for other, theirs in enumerate(self._languages):
+            if other == index or self._emptiness.are_disjoint(language, theirs):
+                continue
+            outside = self._outside(other)
+            limit = self._meaning.document.limits.branches
+            if outside is None or language.branches * outside.branches > limit:
+                return self._checked(language)
+            try:
+                language = self._emptiness.pruned(language.meet(outside))
+            except TooManyStates:
+                return self._checked(language)
+        return language
+
+    def _checked(self, language: Language) -> Language:
+        self._meaning.check("oneOf", self._place, _OVERLAP)
+        return replace(language, is_exact=False)
+
+    def _outside(self, index: int) -> Language | None:
+        if index not in self._complements:
+            self._complements[index] = self._complement(self._languages[index])
+        return self._complements[index]
+
+    def _complement(self, language: Language) -> Language | None:
+        try:
+            return complement(language, self._place, "oneOf", MAX_COMPLEMENT)
+        except (InexpressibleError, TooManyStates):
+            return None
+
+
+def _listed(languages: list[Language]) -> Language | None:
+    """Return the scalars that one branch alone lists; None where a branch does more than list scalars."""
+    counts: Counter[tuple[str, object]] = Counter()
+    for language in languages:
+        if not _is_listed(language):
+            return None
+        counts.update(set(_scalars(language)))
+    once = [scalar for scalar, count in counts.items() if count == 1]
+    numbers = NumberSet.of_values(value for _, value in once if isinstance(value, Decimal))
+    strings = tuple(value for _, value in once if isinstance(value, str))
+    return Language(
+        any(kind == "null" for kind, _ in once),
+        frozenset(value for _, value in once if isinstance(value, bool)),
+        (NumberShape(numbers),) if numbers else (),
+        (StringShape(values=strings),) if strings else (),
+        is_exact=all(language.is_exact for language in languages),
+    )
+
+
+def _is_listed(language: Language) -> bool:
+    return (
+        not (language.arrays or language.objects)
+        and all(shape.values is not None for shape in language.strings)
+        and all(shape.numbers.values is not None and not shape.is_literal for shape in language.numbers)
+    )
+
+
+def _scalars(language: Language) -> Iterator[tuple[str, object]]:
+    if language.has_null:
+        yield "null", None
+    for value in language.booleans:
+        yield "boolean", value
+    for number in language.numbers:
+        for listed in number.numbers.values or ():
+            yield "number", listed
+    for string in language.strings:
+        for text in string.values or ():
+            yield "string", text
+
+
+__all__ = ["exactly_one"]

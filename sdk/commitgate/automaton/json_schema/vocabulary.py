@@ -1,0 +1,85 @@
+"""Decide which draft and which keywords a schema resource is written in.
+
+Source: JSON Schema 2019-09 and 2020-12 core, sections 8.1.1 (``$schema``) and 8.1.2 (``$vocabulary``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from commitgate.automaton.json_schema.drafts import DEFAULT_DRAFT, Draft, draft_of
+from commitgate.automaton.json_schema.keywords import UNKNOWN, VOCABULARIES, Keyword, keywords_of
+from commitgate.errors import UnsupportedError
+from commitgate.json_value import JsonSchema
+
+_NAMED = {"format-annotation": "format", "format-assertion": "format"}
+_ALWAYS_UNDERSTOOD = frozenset({"core", "meta-data", "content"})
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """Hold the draft of a schema resource and the keywords that mean something in it."""
+
+    draft: Draft = DEFAULT_DRAFT
+    keywords: Mapping[str, Keyword] = field(default_factory=lambda: keywords_of(DEFAULT_DRAFT))
+
+    def keyword(self, name: str) -> Keyword:
+        """Return what is known of a word."""
+        return self.keywords.get(name, UNKNOWN)
+
+
+def vocabulary_of(uri: str, documents: Mapping[str, JsonSchema], place: str) -> Vocabulary:
+    """Return the vocabulary that ``$schema`` with this URI chooses.
+
+    Args:
+        uri: what ``$schema`` says.
+        documents: documents by URI, where a meta-schema that is no draft's own must be found.
+        place: where it stands, for the error.
+
+    Raises:
+        UnsupportedError: the meta-schema is unknown or needs a vocabulary that is.
+    """
+    draft = draft_of(uri)
+    if draft is not None:
+        return Vocabulary(draft, keywords_of(draft))
+    meta = documents.get(uri.partition("#")[0])
+    if not isinstance(meta, dict):
+        raise _unsupported(place, "it names none of the drafts 4, 6, 7, 2019-09 and 2020-12, nor a document passed in")
+    own = meta.get("$schema")
+    base = draft_of(own) if isinstance(own, str) else DEFAULT_DRAFT
+    if base is None:
+        raise _unsupported(place, "the $schema of the meta-schema that it names is none of the drafts")
+    found = Vocabulary(base, keywords_of(base))
+    used = meta.get("$vocabulary")
+    return found if not isinstance(used, dict) else _restricted(found, used, place)
+
+
+def _restricted(found: Vocabulary, used: Mapping[str, object], place: str) -> Vocabulary:
+    names: set[str] = set()
+    for uri, is_required in used.items():
+        last = uri.rpartition("/")[2]
+        name = _NAMED.get(last, last)
+        is_official = uri.startswith("https://json-schema.org/draft/")
+        if is_official and (name in VOCABULARIES or name in _ALWAYS_UNDERSTOOD):
+            names.add(name)
+        elif is_required is True:
+            raise _unsupported(place, "the meta-schema that it names requires a vocabulary that is not known")
+    if found.draft is Draft.DRAFT_2019_09 and "applicator" in names:
+        names.add("unevaluated")
+    left_out = frozenset[str]().union(*(words for name, words in VOCABULARIES.items() if name not in names))
+    kept = {word: known for word, known in found.keywords.items() if word not in left_out}
+    return replace(found, keywords=MappingProxyType(kept))
+
+
+def _unsupported(place: str, reason: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"$schema at {place or 'the root'} cannot be honoured: {reason}",
+        pointer=place,
+        keyword="$schema",
+        reason=reason,
+    )
+
+
+__all__ = ["Vocabulary", "vocabulary_of"]
