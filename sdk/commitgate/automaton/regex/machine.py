@@ -18,7 +18,8 @@ from commitgate.automaton.alphabet import Alphabet
 from commitgate.automaton.characters import ANY_CHARACTER
 from commitgate.automaton.dfa import Dfa, TooManyStates, explore
 from commitgate.automaton.regex.classes import WORD
-from commitgate.automaton.regex.formulas import FALSE, TRUE, Formula, both, either, literal, negated
+from commitgate.automaton.regex.formulas import FALSE, TRUE, Clause, Formula, both, either, literal, negated
+from commitgate.automaton.regex.parser import MAX_COUNT
 from commitgate.automaton.regex.program import (
     ACCEPT,
     Accept,
@@ -32,7 +33,7 @@ from commitgate.automaton.regex.program import (
     Split,
 )
 
-MAX_STEPS = 3_000_000
+MAX_STEPS = 1_000_000
 """Most steps of one construction: a step looks at one literal or one instruction."""
 
 Atom: TypeAlias = "tuple[int, int, int | None]"
@@ -59,8 +60,12 @@ class Machine:
         self._word, self._masks = masks[1], masks[2:]
         self._is_uniform = not program.behinds and not program.has_boundaries
         self._atoms: list[Atom] = [(ACCEPT, 0, 0)] * 3
+        self._clauses: list[Clause] = [frozenset()] * 3
         self._numbers: dict[Atom, int] = {}
-        self._reached: dict[tuple[int, Context], dict[int, Formula]] = {}
+        self._has_counts = any(
+            isinstance(run, Run) and (run.least > 1 or run.most not in (1, None)) for run in program.instructions
+        )
+        self._reached: dict[tuple[frozenset[int], Context], dict[int, Formula]] = {}
         self._derived: dict[tuple[int, int, Context], Formula] = {}
         self._steps = 0
 
@@ -76,10 +81,11 @@ class Machine:
         wanted: list[Formula] = []
         tracks: list[Track] = []
         for body in self._program.behinds:
-            reached = self._reach(body, (True, False, tuple(wanted)))
+            reached = self._reach(frozenset({body}), (True, False, tuple(wanted)))
             wanted.append(reached.get(_MATCHED, FALSE))
             tracks.append(_track(reached))
-        return self._formula(self._program.start, (True, False, tuple(wanted))), tuple(tracks)
+        start = self._reach(frozenset({self._program.start}), (True, False, tuple(wanted)))
+        return self._joined(start), tuple(tracks)
 
     def _successors(self, state: State) -> Iterator[tuple[int, State]]:
         for letters in self._groups(state):
@@ -112,27 +118,38 @@ class Machine:
         tracks: list[Track] = []
         for body, track in zip(self._program.behinds, state[1], strict=True):
             context = (False, is_word, tuple(wanted))
-            reached = dict(self._reach(body, context))
+            reached = dict(self._reach(frozenset({body}), context))
             for number, guard in track:
                 left = self._derive_formula(guard, letter, context)
-                for target, condition in self._follow(number, letter, context).items():
+                for target, condition in self._follow([number], letter, context).items():
                     reached[target] = either(reached.get(target, FALSE), both(left, condition))
             wanted.append(reached.get(_MATCHED, FALSE))
             tracks.append(_track(reached))
         return self._derive_formula(state[0], letter, (False, is_word, tuple(wanted))), tuple(tracks)
 
     def _derive_formula(self, formula: Formula, letter: int, context: Context) -> Formula:
+        plain: list[int] = []
         parts: list[Formula] = []
         for clause in formula:
-            self._spend(len(clause))
-            part = TRUE
-            for number in clause:
-                derived = self._derive(abs(number), letter, context)
-                part = both(part, negated(derived) if number < 0 else derived)
-                if not part:
-                    break
-            parts.append(part)
+            number = next(iter(clause), 0)
+            if len(clause) == 1 and number > WORD_FOLLOWS:
+                plain.append(number)
+            else:
+                parts.append(self._derive_clause(clause, letter, context))
+        if plain:
+            parts.append(self._joined(self._follow(plain, letter, context)))
         return self._merged(parts)
+
+    def _derive_clause(self, clause: Clause, letter: int, context: Context) -> Formula:
+        found = TRUE
+        for number in clause:
+            derived = self._derive(abs(number), letter, context)
+            derived = negated(derived) if number < 0 else derived
+            self._spend(1 + len(found) * len(derived))
+            found = both(found, derived)
+            if not found:
+                break
+        return found
 
     def _derive(self, number: int, letter: int, context: Context) -> Formula:
         if number == END:
@@ -142,42 +159,51 @@ class Machine:
         key = (number, letter, context)
         found = self._derived.get(key)
         if found is None:
-            found = self._derived[key] = self._joined(self._follow(number, letter, context))
+            found = self._derived[key] = self._joined(self._follow([number], letter, context))
         return found
 
-    def _follow(self, number: int, letter: int, context: Context) -> dict[int, Formula]:
-        """Return the atoms that follow one after a letter, each with its condition."""
-        at, least, most = self._atoms[number]
-        run = self._program.instructions[at]
-        assert isinstance(run, Run)
-        if not self._masks[run.members] >> letter & 1:
-            return {}
-        found = dict(self._reach(run.following, context)) if least == 1 else {}
-        if most != 1:
-            rest = self._number((at, max(least - 1, 1), None if most is None else most - 1))
-            found[rest] = TRUE
+    def _follow(self, numbers: list[int], letter: int, context: Context) -> dict[int, Formula]:
+        """Return the atoms that follow any of these after a letter, each with its condition."""
+        starts: set[int] = set()
+        rest: list[Atom] = []
+        self._spend(len(numbers))
+        for number in numbers:
+            at, least, most = self._atoms[number]
+            run = self._program.instructions[at]
+            assert isinstance(run, Run)
+            if self._masks[run.members] >> letter & 1:
+                if least == 1:
+                    starts.add(run.following)
+                if most != 1:
+                    rest.append((at, max(least - 1, 1), None if most is None else most - 1))
+        found = dict(self._reach(frozenset(starts), context))
+        for atom in rest:
+            found[self._number(atom)] = TRUE
         return found
-
-    def _formula(self, at: int, context: Context) -> Formula:
-        return self._joined(self._reach(at, context))
 
     def _joined(self, reached: dict[int, Formula]) -> Formula:
-        return self._merged(
-            [guard if number == _MATCHED else both(guard, literal(number)) for number, guard in reached.items()]
-        )
+        if reached.get(_MATCHED) == TRUE:
+            return TRUE
+        plain = frozenset(self._clauses[number] for number, guard in reached.items() if number and guard == TRUE)
+        parts = [
+            both(guard, literal(number)) if number else guard
+            for number, guard in reached.items()
+            if not number or guard != TRUE
+        ]
+        return self._merged([plain, *parts])
 
-    def _reach(self, start: int, context: Context) -> dict[int, Formula]:
+    def _reach(self, starts: frozenset[int], context: Context) -> dict[int, Formula]:
         """Return the atoms that can be reached without a character, and under which conditions."""
-        key = (start, context)
+        key = (starts, context)
         found = self._reached.get(key)
         if found is None:
-            found = self._reached[key] = self._explore(start, context)
+            found = self._reached[key] = self._explore(starts, context)
         return found
 
-    def _explore(self, start: int, context: Context) -> dict[int, Formula]:
+    def _explore(self, starts: frozenset[int], context: Context) -> dict[int, Formula]:
         found: dict[int, Formula] = {}
         seen: set[tuple[int, Formula]] = set()
-        pending: list[tuple[int, Formula]] = [(start, TRUE)]
+        pending: list[tuple[int, Formula]] = [(start, TRUE) for start in starts]
         while pending:
             entry = pending.pop()
             at, guard = entry
@@ -186,11 +212,11 @@ class Machine:
             seen.add(entry)
             self._spend(1)
             match self._program.instructions[at]:
-                case Split(targets):
-                    pending.extend((target, guard) for target in targets)
                 case Run(_, least, most):
                     number = self._number((at, least, most))
-                    found[number] = either(found.get(number, FALSE), guard)
+                    found[number] = either(found[number], guard) if number in found else guard
+                case Split(targets):
+                    pending.extend((target, guard) for target in targets)
                 case Accept():
                     found[_MATCHED] = either(found.get(_MATCHED, FALSE), guard)
                 case AtStart(following):
@@ -201,7 +227,7 @@ class Machine:
                     sign = 1 if context[1] == is_negated else -1
                     pending.append((following, both(guard, literal(sign * WORD_FOLLOWS))))
                 case Ahead(body, is_negated, following):
-                    condition = self._formula(body, context)
+                    condition = self._joined(self._reach(frozenset({body}), context))
                     pending.append((following, both(guard, negated(condition) if is_negated else condition)))
                 case Behind(number, is_negated, following):
                     condition = context[2][number]
@@ -215,34 +241,39 @@ class Machine:
         if number is None:
             number = self._numbers[atom] = len(self._atoms)
             self._atoms.append(atom)
+            self._clauses.append(frozenset({number}))
         return number
 
     def _merged(self, parts: list[Formula]) -> Formula:
         """Return the disjunction, without runs whose texts another count of the same run takes as well."""
+        cases = sum(len(part) for part in parts if any(len(clause) > 1 for clause in part))
+        self._spend(cases * cases // 64)
         formula = either(*parts)
-        if len(formula) < 2:
+        if not self._has_counts or len(formula) < 2:
             return formula
         counted: dict[int, list[int]] = {}
         for clause in formula:
-            number = next(iter(clause))
+            number = next(iter(clause), 0)
             if len(clause) == 1 and number > WORD_FOLLOWS:
                 counted.setdefault(self._atoms[number][0], []).append(number)
-        weaker = {
-            number
-            for numbers in counted.values()
-            if len(numbers) > 1
-            for number in numbers
-            if any(other != number and self._holds_more(other, number) for other in numbers)
-        }
+        weaker: set[int] = set()
+        for numbers in counted.values():
+            weaker.update(self._weaker(numbers))
         if not weaker:
             return formula
         return frozenset(clause for clause in formula if not (len(clause) == 1 and next(iter(clause)) in weaker))
 
-    def _holds_more(self, first: int, second: int) -> bool:
-        """Return whether ``first`` takes all texts that ``second`` does."""
-        _, least, most = self._atoms[first]
-        _, other_least, other_most = self._atoms[second]
-        return least <= other_least and (most is None or (other_most is not None and other_most <= most))
+    def _weaker(self, numbers: list[int]) -> Iterator[int]:
+        """Yield those of one run's atoms that another one takes all texts of: no fewer at least, no more at most."""
+        largest = 0
+        for _, most, number in sorted(self._bounds(number) for number in numbers):
+            if -most <= largest:
+                yield number
+            largest = max(largest, -most)
+
+    def _bounds(self, number: int) -> tuple[int, int, int]:
+        _, least, most = self._atoms[number]
+        return least, -MAX_COUNT if most is None else -most, number
 
     def _is_accepting(self, state: State) -> bool:
         return any(all((abs(number) == END) == (number > 0) for number in clause) for clause in state[0])

@@ -29,7 +29,7 @@ from commitgate.automaton.regex.syntax import (
     repeated,
 )
 
-MAX_NESTING = 100
+MAX_NESTING = 50
 """Most groups within one another; deeper ones could exhaust the stack."""
 MAX_COUNT = 1 << 53
 """Counts beyond this one are all the same."""

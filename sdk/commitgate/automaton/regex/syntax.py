@@ -73,6 +73,8 @@ class Look:
 
 Node: TypeAlias = "Characters | Concatenation | Alternation | Repeat | TextStart | TextEnd | WordBoundary | Look"
 
+MAX_SHARED_LETTERS = 24
+"""How many letters from the start words of a choice share; each takes a level of nesting."""
 NOTHING = Concatenation(())
 """Matches the empty text."""
 
@@ -86,13 +88,46 @@ def concatenated(items: Iterable[Node]) -> Node:
 
 
 def alternated(options: Iterable[Node]) -> Node:
-    """Return the choice of the options; those of one character are one set."""
-    distinct = dict.fromkeys(options)
-    sets = [option.members for option in distinct if isinstance(option, Characters)]
-    if len(sets) > 1:
-        united = Characters(sets[0].union(*sets[1:]))
-        distinct = {united: None} | {option: None for option in distinct if not isinstance(option, Characters)}
-    return next(iter(distinct)) if len(distinct) == 1 else Alternation(tuple(distinct))
+    """Return the choice of the options; those of one character are one set, and words share what they start with."""
+    distinct = list(dict.fromkeys(options))
+    words = [option for option in distinct if _is_word(option)]
+    others = [option for option in distinct if not _is_word(option)]
+    shared = _shared([_letters(word) for word in words], MAX_SHARED_LETTERS) if words else []
+    found = [*others, *shared]
+    return found[0] if len(found) == 1 else Alternation(tuple(found))
+
+
+def _is_word(node: Node) -> bool:
+    is_row = isinstance(node, Concatenation) and all(isinstance(item, Characters) for item in node.items)
+    return is_row or isinstance(node, Characters)
+
+
+def _letters(word: Node) -> tuple[Node, ...]:
+    return word.items if isinstance(word, Concatenation) else (word,)
+
+
+def _shared(words: list[tuple[Node, ...]], depth: int) -> list[Node]:
+    """Return options that match the same as the words, of which no two start with the same letter."""
+    if depth == 0:
+        return [concatenated(word) for word in words]
+    rests: dict[Node, list[tuple[Node, ...]]] = {}
+    singles: list[CharacterSet] = []
+    found: list[Node] = []
+    for word in words:
+        if word:
+            rests.setdefault(word[0], []).append(word[1:])
+        elif NOTHING not in found:
+            found.append(NOTHING)
+    for letter, ends in rests.items():
+        tails = _shared(ends, depth - 1)
+        tail = tails[0] if len(tails) == 1 else Alternation(tuple(tails))
+        if tail == NOTHING and isinstance(letter, Characters):
+            singles.append(letter.members)
+        else:
+            found.append(concatenated((letter, tail)))
+    if singles:
+        found.append(Characters(singles[0].union(*singles[1:])))
+    return found
 
 
 def repeated(item: Node, least: int, most: int | None) -> Node:
