@@ -94,6 +94,12 @@ class Steps:
                 return start - found
         return None
 
+    def members(self) -> Iterator[int]:
+        """Yield the members from the smallest on. Asked only where ``first`` is one."""
+        assert self.first is not None
+        for start, blocked in self._chunks(self.first, 1, self.last):
+            yield from (start + position for position, mark in enumerate(blocked) if not mark)
+
     def count(self, limit: int) -> int:
         """Return the number of members, at most ``limit``; beyond about two million steps it may be too large."""
         if self.first is None or self.last is None:

@@ -129,6 +129,15 @@ class NumberSet:
         met = (self.meet(part) for part in other.complement())
         return tuple(found for found in met if found is not None)
 
+    def mirrored(self) -> NumberSet:
+        """Return the set of the members' negatives."""
+        low, high = _negative(self.high), _negative(self.low)
+        excluded = _sorted(value.copy_negate() for value in self.excluded)
+        values = None if self.values is None else _sorted(value.copy_negate() for value in self.values)
+        return NumberSet(
+            low, high, self.is_high_open, self.is_low_open, self.divisor, self.indivisible, excluded, values
+        )
+
     def count(self, limit: int) -> int:
         """Return the number of members, at most ``limit``; where it passes a million it may be too large."""
         if self.values is not None:
@@ -276,6 +285,10 @@ def _tighter(
 
 def _sorted(values: Iterable[Decimal]) -> tuple[Decimal, ...]:
     return tuple(sorted({value if value else _ZERO for value in values}))
+
+
+def _negative(bound: Decimal | None) -> Decimal | None:
+    return None if bound is None else _unsigned_zero(bound.copy_negate())
 
 
 def _unsigned_zero(bound: Decimal | None) -> Decimal | None:

@@ -18,13 +18,12 @@ from decimal import Decimal
 from enum import IntEnum
 from itertools import chain
 
+from commitgate.automaton.generated_number import NumbersTooFine, generate_term
+from commitgate.automaton.number_set import ANY_INTEGER, ANY_NUMBER, NumberSet
+from commitgate.automaton.number_spelling import accept_term
+from commitgate.automaton.number_text import MAX_DIGITS, MAX_EXPONENT, plain_number
 from commitgate.automaton.partition import Partition
 from commitgate.automaton.terms import Arena, Term
-
-MAX_DIGITS = 1_000
-"""Most digits of one number, exponent included; more cannot be meant and would let a number grow for ever."""
-MAX_EXPONENT = 400
-"""Largest magnitude of a written exponent; a float ends near 308."""
 
 DIGITS = b"0123456789"
 _AFTER_DIGITS = ":"
@@ -335,14 +334,6 @@ def _with_digit(register: Register, byte: int, phase: Phase) -> Register:
     return replace(register, phase=phase, digits=register.digits + 1, significant=significant, scale=scale)
 
 
-def plain_number(value: Decimal) -> str:
-    """Return the value in digits alone: no exponent, no superfluous zero, no negative zero."""
-    if not value:
-        return "0"
-    text = format(value, "f")
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
 def generated_number(arena: Arena, *, is_integer: bool, integer_digits: int, fraction_digits: int) -> Term:
     """Return the term of numbers as ``generate`` writes them: no exponent, no negative zero, digits bounded."""
     digit_run, nonzero = arena.run(DIGIT_SET, 0, integer_digits - 1), arena.run(NONZERO_DIGIT_SET, 1, 1)
@@ -366,13 +357,19 @@ def generated_number(arena: Arena, *, is_integer: bool, integer_digits: int, fra
 
 
 __all__ = [
+    "ANY_INTEGER",
+    "ANY_NUMBER",
     "MAX_DIGITS",
     "MAX_EXPONENT",
     "AnyInteger",
     "AnyNumber",
     "NumberConstraint",
     "NumberIn",
+    "NumberSet",
     "NumberText",
+    "NumbersTooFine",
+    "accept_term",
+    "generate_term",
     "generated_number",
     "plain_number",
 ]

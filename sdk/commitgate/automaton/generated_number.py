@@ -1,0 +1,360 @@
+"""Hold the numbers of a set as a model should write them: the ``generate`` dialect.
+
+No exponent, no negative zero, no zeros in front, and a bounded number of digits, so the numbers of a set that can be
+written lie on a grid of finitely many points. What a text can still become is an interval of that grid, so a state is
+live exactly if a member lies in it. A state keeps the digits of the text that reached it first, and is found again by
+what those digits mean alone: bounds that are still tight, and the residue where a divisor counts.
+
+Source: design, "The automaton" (the two dialects).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from enum import IntEnum
+from math import gcd
+
+from commitgate.automaton.branching import Branching
+from commitgate.automaton.magnitudes import significance
+from commitgate.automaton.multiples import step_at
+from commitgate.automaton.number_set import NumberSet
+from commitgate.automaton.number_text import MAX_DIGITS, MAX_EXPONENT, plain_number
+from commitgate.automaton.terms import Arena, Term
+
+MAX_RESIDUES = 10_000
+"""Most classes of digits that a divisor may tell apart; each is a state with a mask of its own."""
+_MAX_MEANT = 40
+"""Bounds and divisors of at most so many digits are taken at their word; longer ones say "no limit"."""
+_MAX_FRACTION = MAX_DIGITS + MAX_EXPONENT
+_ZERO = Decimal(0)
+_ABOVE_ZERO = NumberSet(_ZERO, is_low_open=True)
+
+
+class NumbersTooFine(Exception):  # noqa: N818 - the name that the callers agreed on
+    """Raised when a divisor tells too many digits apart to be written digit by digit; generate without it and check.
+
+    Attributes:
+        divisor: the divisor.
+    """
+
+    def __init__(self, divisor: Decimal) -> None:
+        super().__init__(f"multiples of {plain_number(divisor)} need more than {MAX_RESIDUES} states")
+        self.divisor = divisor
+
+
+def generate_term(arena: Arena, numbers: NumberSet, *, integer_digits: int, fraction_digits: int) -> Term:
+    """Return the term of the set's numbers as ``generate`` writes them; empty where none can be written.
+
+    Args:
+        integer_digits: most digits before the point, unless the set's bounds ask for more.
+        fraction_digits: most digits after the point, unless the set's bounds or divisor ask for more.
+
+    Raises:
+        NumbersTooFine: a divisor tells too many digits apart.
+    """
+    key = (generate_term, numbers, integer_digits, fraction_digits)
+    return arena.intern(key, lambda: _term(arena, numbers, integer_digits, fraction_digits))
+
+
+def _term(arena: Arena, numbers: NumberSet, integer_digits: int, fraction_digits: int) -> Term:
+    if numbers.values is not None:
+        return _listed(arena, numbers.values)
+    has_zero = numbers.contains(_ZERO)
+    above, below = numbers.meet(_ABOVE_ZERO), numbers.mirrored().meet(_ABOVE_ZERO)
+    positive = _room(above, integer_digits, fraction_digits)
+    negative = _room(below, integer_digits, fraction_digits)
+    if not (has_zero or positive or negative):
+        positive, negative = _grown(above, fraction_digits), _grown(below, fraction_digits)
+    above_term, below_term = _sides(arena, positive, negative, has_zero=has_zero)
+    return arena.choice((above_term, arena.sequence(arena.literal(b"-"), below_term)))
+
+
+def _listed(arena: Arena, values: tuple[Decimal, ...]) -> Term:
+    return arena.literal_set(tuple(sorted({plain_number(value).encode() for value in values})))
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """Hold the positive numbers of a set that can be written with so many digits before and after the point."""
+
+    numbers: NumberSet
+    integer_digits: int
+    fraction_digits: int
+
+
+def _room(side: NumberSet | None, integer_digits: int, fraction_digits: int) -> _Room | None:
+    """Return the numbers of a side that can be written; None where there are none."""
+    if side is None:
+        return None
+    if side.values is not None:
+        widths = [significance(value)[1] for value in side.values]
+        return _Room(side, max(*widths, 1), fraction_digits)
+    low = None if side.low == side.divisor else side.low
+    needed = 0 if low is None else significance(low)[1]
+    meant = 0 if side.high is None else significance(side.high)[1]
+    width = max(integer_digits, needed, meant if meant <= _MAX_MEANT else 0)
+    places = [_places(bound) for bound in (low, side.high) if bound is not None]
+    scale = max(fraction_digits, *(place for place in (*places, 0) if place <= _MAX_MEANT))
+    if side.divisor is not None:
+        scale = _places(side.divisor) if _places(side.divisor) <= max(scale, _MAX_MEANT) else scale
+    return _on_grid(side, width, scale)
+
+
+def _grown(side: NumberSet | None, fraction_digits: int) -> _Room | None:
+    """Return the numbers of a side with the fewest more digits that any of them needs; None where that is too many."""
+    if side is None:
+        return None
+    short, long = fraction_digits - 1, fraction_digits
+    while (found := side.meet(_grid_of(long))) is None:
+        if long >= _MAX_FRACTION:
+            return None
+        short, long = long, min(2 * long + 1, _MAX_FRACTION)
+    while long - short > 1:
+        middle = (short + long) // 2
+        nearer = side.meet(_grid_of(middle))
+        short, long, found = (middle, long, found) if nearer is None else (short, middle, nearer)
+    least = found.values[0] if found.values is not None else found.low
+    assert least is not None
+    return _on_grid(side, max(significance(least)[1], 1), long)
+
+
+def _on_grid(side: NumberSet, integer_digits: int, fraction_digits: int) -> _Room | None:
+    width = max(integer_digits, 1)
+    grid = replace(_grid_of(fraction_digits), high=Decimal((0, (1,), width)), is_high_open=True)
+    found = side.meet(grid)
+    return None if found is None else _Room(found, width, fraction_digits)
+
+
+def _grid_of(fraction_digits: int) -> NumberSet:
+    return NumberSet(divisor=Decimal((0, (1,), -fraction_digits)))
+
+
+def _places(value: Decimal) -> int:
+    """Return how many digits after the point a value needs."""
+    digits, power = significance(value)
+    return max(len(digits) - power, 0)
+
+
+def _sides(arena: Arena, positive: _Room | None, negative: _Room | None, *, has_zero: bool) -> tuple[Term, Term]:
+    """Return the terms of the numbers of either sign, without it; states are shared where the signs mean the same."""
+    zero = _listed(arena, (_ZERO,)) if has_zero else arena.empty
+    above = zero if positive is None else _side(arena, positive)
+    below = arena.empty if negative is None else above if negative == positive else _side(arena, negative)
+    if not has_zero or positive is None:
+        return above, below
+    if isinstance(above, GeneratedNumber):
+        return above.with_zero(), below
+    return arena.choice((zero, above)), below
+
+
+def _side(arena: Arena, room: _Room) -> Term:
+    """Return the term of a side's numbers without their sign; zero is none of them."""
+    numbers = room.numbers
+    if numbers.values is not None:
+        return _listed(arena, numbers.values)
+    assert numbers.divisor is not None
+    too_fine = next((step for step in (numbers.divisor, *numbers.indivisible) if _is_too_fine(step, room)), None)
+    if too_fine is not None:
+        if numbers.count(MAX_RESIDUES + 1) > MAX_RESIDUES:
+            raise NumbersTooFine(too_fine)
+        members = tuple(step_at(step, numbers.divisor) for step in numbers.steps().members())
+        return _listed(arena, members)
+    return _following(arena, Grid(room), Written(Phase.START))
+
+
+def _is_too_fine(step: Decimal, room: _Room) -> bool:
+    modulus = _scaled(step, room.fraction_digits)
+    for left in range(room.fraction_digits + room.integer_digits):
+        shared = gcd(modulus, 10**left)
+        if min(-(-(10**left) // shared), modulus // shared) > MAX_RESIDUES:
+            return True
+    return False
+
+
+def _scaled(value: Decimal, places: int) -> int:
+    """Return value * 10 ** places, which is an integer."""
+    numerator, denominator = value.as_integer_ratio()
+    return numerator * 10**places // denominator
+
+
+class Phase(IntEnum):
+    """Say which part of a number was read last."""
+
+    START = 0
+    ZERO = 1
+    INTEGER = 2
+    POINT = 3
+    FRACTION = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Hold what was written of a number, without its sign.
+
+    Attributes:
+        phase: the part read last.
+        value: its digits as one integer.
+        width: how many of them stand before the point.
+        scale: how many of them stand after it.
+        may_be_zero: all of them are 0, and zero is allowed.
+    """
+
+    phase: Phase
+    value: int = 0
+    width: int = 0
+    scale: int = 0
+    may_be_zero: bool = False
+
+
+class Grid:
+    """Hold the numbers of one sign that can be written, scaled to integers; compares by identity.
+
+    Args:
+        room: positive numbers of an interval, at least two, all of them multiples of a divisor.
+    """
+
+    __slots__ = ("_high", "_low", "_moduli", "_skipped", "_step", "_steps", "integer_digits", "numbers", "places")
+
+    def __init__(self, room: _Room) -> None:
+        numbers, places = room.numbers, room.fraction_digits
+        assert numbers.divisor is not None
+        assert numbers.low is not None
+        assert numbers.high is not None
+        self.numbers = numbers
+        self.integer_digits = room.integer_digits
+        self.places = places
+        self._low = _scaled(numbers.low, places)
+        self._high = _scaled(numbers.high, places)
+        self._step = _scaled(numbers.divisor, places)
+        self._steps = numbers.steps()
+        self._moduli = tuple(_scaled(step, places) for step in (numbers.divisor, *numbers.indivisible))
+        self._skipped = [_scaled(value, places) for value in numbers.excluded]
+
+    def may_end(self, written: Written) -> bool:
+        """Return whether the number written is a member."""
+        if written.phase in (Phase.START, Phase.POINT):
+            return False
+        if not written.value:
+            return written.may_be_zero
+        scaled = written.value * 10 ** (self.places - written.scale)
+        return self._has_member(scaled, scaled + 1)
+
+    def is_live(self, written: Written) -> bool:
+        """Return whether what was written can become a member."""
+        if written.phase is Phase.POINT and self.places == 0:
+            return False
+        if written.phase is Phase.START or written.may_be_zero:
+            return True
+        return any(self._has_member(*self._reach(written, left)) for left in self._left(written))
+
+    def key(self, written: Written) -> Hashable:
+        """Return a key such that texts of equal keys have the same continuations."""
+        left = self._left(written)
+        value = written.value
+        skipped = any(self._is_any_skipped(*self._reach(written, digits)) for digits in left)
+        residues = tuple(_residue(modulus, value, digits) for modulus in self._moduli if modulus > 1 for digits in left)
+        bounds = self._stands(self._low, written), self._stands(self._high, written)
+        width = written.width if written.phase is Phase.INTEGER else 0
+        place = written.phase, width, written.scale, written.may_be_zero
+        return place, bounds, residues, value if skipped else None
+
+    def _left(self, written: Written) -> range:
+        """Return how many digits may follow, those after the point always counted in full; the most first."""
+        if written.phase is Phase.INTEGER:
+            return range(self.places + self.integer_digits - written.width, self.places - 1, -1)
+        left = self.places - written.scale
+        return range(left, left - 1, -1)
+
+    @staticmethod
+    def _reach(written: Written, left: int) -> tuple[int, int]:
+        """Return the first scaled number that so many digits lead to, and the first one after them."""
+        return written.value * 10**left, (written.value + 1) * 10**left
+
+    def _has_member(self, start: int, end: int) -> bool:
+        steps, step = self._steps, self._step
+        assert steps.first is not None
+        assert steps.last is not None
+        first, last = max(-(-start // step), steps.first), min(-(-end // step) - 1, steps.last)
+        if first > last or not (steps.moduli or steps.skipped):
+            return first <= last
+        return replace(steps, first=first, last=last).smallest() is not None
+
+    def _is_any_skipped(self, start: int, end: int) -> bool:
+        at = bisect_left(self._skipped, start)
+        return at < len(self._skipped) and self._skipped[at] < end
+
+    def _stands(self, bound: int, written: Written) -> int | None:
+        """Return how the digits stand to a bound's first ones, -1, 0 or 1; None where their number alone decides."""
+        left = self.places - written.scale
+        if written.phase is Phase.INTEGER:
+            whole = bound // 10**self.places
+            wanted = len(str(whole)) if whole else 0
+            if written.width > wanted:
+                return None
+            left += wanted - written.width
+        first = bound // 10**left
+        return (written.value > first) - (written.value < first)
+
+
+def _residue(modulus: int, value: int, left: int) -> int | None:
+    """Return the least number of ``left`` digits that makes ``value`` with them a multiple; None where none does."""
+    wanted = -value * 10**left % modulus
+    return wanted if wanted < 10**left else None
+
+
+def _following(arena: Arena, grid: Grid, written: Written) -> Term:
+    """Return the term of what may follow; empty where nothing can."""
+    if written.width > grid.integer_digits or written.scale > grid.places:
+        return arena.empty
+    key = (GeneratedNumber, grid, grid.key(written))
+
+    def make() -> Term:
+        return GeneratedNumber(arena, grid, written) if grid.is_live(written) else arena.empty
+
+    return arena.intern(key, make)
+
+
+class GeneratedNumber(Branching):
+    """Denote what remains of a number whose sign is known, in the ``generate`` dialect."""
+
+    __slots__ = ("_grid", "_written")
+
+    def __init__(self, arena: Arena, grid: Grid, written: Written) -> None:
+        super().__init__(arena, nullable=grid.may_end(written))
+        self._grid = grid
+        self._written = written
+
+    def with_zero(self) -> Term:
+        """Return the term of the same numbers and zero. Asked only where nothing has been written."""
+        return _following(self.arena, self._grid, replace(self._written, may_be_zero=True))
+
+    def describe(self) -> str:
+        return self._grid.numbers.describe()
+
+    def _following(self) -> Iterator[tuple[int, Term]]:
+        for byte, written in _next(self._written):
+            yield byte, _following(self.arena, self._grid, written)
+
+
+def _next(written: Written) -> Iterator[tuple[int, Written]]:
+    """Yield each byte that the grammar allows next with what is written then."""
+    phase = written.phase
+    if phase in (Phase.ZERO, Phase.INTEGER):
+        yield 0x2E, replace(written, phase=Phase.POINT)
+    if phase is Phase.ZERO:
+        return
+    for byte in b"0123456789":
+        value = written.value * 10 + byte - 0x30
+        is_zero = written.may_be_zero and not value
+        if phase in (Phase.POINT, Phase.FRACTION):
+            yield byte, Written(Phase.FRACTION, value, written.width, written.scale + 1, is_zero)
+        elif byte == 0x30 and phase is Phase.START:
+            yield byte, Written(Phase.ZERO, 0, 1, 0, is_zero)
+        else:
+            yield byte, Written(Phase.INTEGER, value, written.width + 1)
+
+
+__all__ = ["MAX_RESIDUES", "NumbersTooFine", "generate_term"]
