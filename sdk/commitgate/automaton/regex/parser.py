@@ -84,6 +84,7 @@ class _Parser:
         is_quantifiable = True
         if character == ")":
             group = self._close()
+            start = group.position
             node, is_quantifiable = group.close(), group.look not in _LOOK_BEHINDS
         elif character in "^$":
             self.at += 1

@@ -162,15 +162,19 @@ class Program:
         if isinstance(node.item, Characters):
             run = self._run(node.item.members, max(node.least, 1), node.most, following)
             return run if node.least else self._add(Split([run, following]))
-        after = following
+        after, copies = following, node.least
         if node.most is None:
             loop = Split([following])
             following = self._add(loop)
-            loop.targets.append(self._compile(node.item, following))
+            body = self._compile(node.item, following)
+            loop.targets.append(body)
+            if node.least:
+                # The body of the loop is the last copy, so that repeats within repeats do not double.
+                following, copies = body, node.least - 1
         else:
             for _ in range(node.most - node.least):
                 following = self._add(Split([after, self._compile(node.item, following)]))
-        for _ in range(node.least):
+        for _ in range(copies):
             following = self._compile(node.item, following)
         return following
 
