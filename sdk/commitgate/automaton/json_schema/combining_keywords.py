@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from commitgate.automaton.json_schema.language import EVERYTHING, NOTHING, Language
 from commitgate.automaton.json_schema.nodes import Node
-from commitgate.automaton.json_schema.one_of import exactly_one
 from commitgate.pointer import child
 
 if TYPE_CHECKING:
@@ -55,10 +54,6 @@ def _with_meets(meaning: Meaning, languages: list[Language]) -> list[Language]:
             meaning.has_lost_evaluation = True
             return languages
     return found
-
-
-def _one_of(meaning: Meaning, schema: Keywords, place: str) -> Language:
-    return exactly_one(meaning, _nodes(meaning, schema, place, "oneOf"), place)
 
 
 def _not(meaning: Meaning, schema: Keywords, place: str) -> Language:
@@ -112,7 +107,6 @@ COMBINING_READERS: tuple[tuple[frozenset[str], Reader], ...] = (
     (frozenset({"$recursiveRef"}), _recursive_reference),
     (frozenset({"allOf"}), _all_of),
     (frozenset({"anyOf"}), _any_of),
-    (frozenset({"oneOf"}), _one_of),
     (frozenset({"not"}), _not),
     (frozenset({"if"}), _if),
 )

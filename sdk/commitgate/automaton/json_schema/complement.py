@@ -23,6 +23,7 @@ from commitgate.automaton.json_schema.shapes import (
     StringShape,
     disjoint,
 )
+from commitgate.automaton.json_schema.text_sets import texts_without
 from commitgate.automaton.text_language import ANY_TEXT, TextLanguage, of_texts
 
 
@@ -134,19 +135,19 @@ def _other_keys(shape: ObjectShape, pointer: str, keyword: str) -> Iterator[Obje
             yield from _some(shape, keys.texts, opposite(keys.node, pointer, keyword))
     rest = [ANY_TEXT]
     for keys in shape.classes:
-        rest = [piece for language in rest for piece in language.without(keys.texts)]
+        rest = [piece for language in rest for piece in texts_without(language, keys.texts)]
     for language in rest:
         yield from _some(shape, language, ANYTHING)
 
 
 def _some(shape: ObjectShape, texts: TextLanguage, node: Node) -> Iterator[ObjectShape]:
     declared = of_texts(shape.by_name) if shape.by_name else None
-    for piece in (texts,) if declared is None else texts.without(declared):
+    for piece in (texts,) if declared is None else texts_without(texts, declared):
         yield ObjectShape(some=(Some(piece, node),), is_open=True)
 
 
 def _none_such(asked: Some, pointer: str, keyword: str) -> ObjectShape:
-    rest = disjoint(list(ANY_TEXT.without(asked.texts)))
+    rest = disjoint(list(texts_without(ANY_TEXT, asked.texts)))
     outside = KeyClass(asked.texts, opposite(asked.node, pointer, keyword))
     return ObjectShape(classes=(outside, *(KeyClass(texts) for texts in rest)))
 

@@ -13,6 +13,7 @@ from itertools import product
 from typing import TypeAlias
 
 from commitgate.automaton.json_schema.nodes import Node, meet_nodes
+from commitgate.automaton.json_schema.text_sets import common_texts, texts_without
 from commitgate.automaton.json_schema.shapes import ArrayShape, KeyClass, ObjectShape, Property, Some
 
 MAX_STEPS = 5_000
@@ -110,7 +111,7 @@ def speaks_of(asked: Some, entry: Property | KeyClass) -> bool:
     """Return whether a key, or some key of a class, is one of those of which ``asked`` wants one."""
     if isinstance(entry, Property):
         return asked.texts.contains(entry.name)
-    return asked.texts.meet(entry.texts) is not None
+    return common_texts(asked.texts, entry.texts) is not None
 
 
 def split_classes(shape: ObjectShape) -> tuple[KeyClass, ...]:
@@ -119,12 +120,12 @@ def split_classes(shape: ObjectShape) -> tuple[KeyClass, ...]:
     for asked in shape.some:
         split: list[KeyClass] = []
         for keys in found:
-            inside = keys.texts.meet(asked.texts)
+            inside = common_texts(keys.texts, asked.texts)
             if inside is None:
                 split.append(keys)
                 continue
             split.append(KeyClass(inside, keys.node, keys.is_evaluated))
-            split.extend(KeyClass(piece, keys.node, keys.is_evaluated) for piece in keys.texts.without(asked.texts))
+            split.extend(KeyClass(piece, keys.node, keys.is_evaluated) for piece in texts_without(keys.texts, asked.texts))
         found = split
     return tuple(found)
 
@@ -267,6 +268,8 @@ class Keys:
 
 def object_can_finish(shape: ObjectShape, fits: Fits) -> bool:
     """Return whether some object has the shape."""
+    if shape.is_plain:
+        return all(fits(shape.entry(name).node) for name in shape.required)
     keys = Keys.of(shape, fits, shape.names())
     return keys.can_finish(0, 0, 0, (1 << len(keys.names)) - 1)
 

@@ -19,7 +19,7 @@ from commitgate.errors import LimitExceededError, SchemaError
 if TYPE_CHECKING:
     from commitgate.automaton.json_schema.meaning import Meaning
 
-MAX_DEPTH = 4
+MAX_DEPTH = 2
 """How many required parts deep the look goes."""
 
 

@@ -28,6 +28,7 @@ from commitgate.automaton.json_schema.nodes import (
     SchemaAt,
 )
 from commitgate.automaton.json_schema.object_keywords import OBJECT_READERS
+from commitgate.automaton.json_schema.one_of import exactly_one
 from commitgate.automaton.json_schema.scalar_keywords import SCALAR_READERS, exact_value, one_scalar
 from commitgate.automaton.json_schema.shapes import InexpressibleError
 from commitgate.automaton.json_schema.unevaluated_keywords import without_unevaluated
@@ -40,6 +41,9 @@ Reader: TypeAlias = "Callable[[Meaning, Keywords, str], Language]"
 
 MAX_REFERENCE_DEPTH = 64
 """Most references and branches open at one place; each costs several frames of Python's stack."""
+
+MAX_EFFORT = 20_000
+"""Most pairs of alternatives that are met for one schema, large automata counted by size; then keywords are checked."""
 
 MAX_COMPLEMENT = 200
 """Most alternatives of one type in the complement of a schema."""
@@ -75,6 +79,7 @@ class Meaning:
         self.has_lost_evaluation = False
         self._known: dict[Node, Language] = {ANYTHING: EVERYTHING}
         self._open: list[str] = []
+        self._effort = MAX_EFFORT
 
     def node_at(self, place: str) -> Node:
         """Return the node of the schema at a place; a schema that constrains nothing is the empty node."""
@@ -107,6 +112,7 @@ class Meaning:
             for part in node:
                 found = self._meet_part(found, part)
             self._known[node] = found
+            self.spend(len(node))
         return found
 
     def is_open(self, node: Node) -> bool:
@@ -126,21 +132,43 @@ class Meaning:
         """Return what both allow; where that takes too many alternatives, the keyword's share is only checked."""
         if first is EVERYTHING or second is EVERYTHING:
             return second if first is EVERYTHING else first
-        if not self.fits_branches(_alternatives(first, second)):
+        found = self.try_meet(first, second)
+        if found is None:
             self.check(keyword, place, _MULTIPLY)
             return replace(first, is_exact=False)
+        return found
+
+    def try_meet(self, first: Language, second: Language) -> Language | None:
+        """Return what both allow; None where that takes too many alternatives, or too much work."""
+        pairs = _pairs(first, second)
+        if not self.fits_branches(pairs) or not self.spend(_work(first, second)):
+            return None
         try:
             return first.meet(second)
         except TooManyStates:
-            self.check(keyword, place, _TOO_LARGE)
-            return replace(first, is_exact=False)
+            return None
+
+    def spend(self, effort: int) -> bool:
+        """Take from the work that one schema may cost; return whether that much was left."""
+        if effort > self._effort:
+            return False
+        self._effort -= effort
+        return True
 
     def complement(self, node: Node, keyword: str, place: str) -> Language:
         """Return what ``node`` does not allow; all values, and a ``checked`` row, where that cannot be written."""
+        found = self.try_complement(self.of(node), keyword, place, MAX_COMPLEMENT)
+        return self.check(keyword, place, _NO_COMPLEMENT) if found is None else found
+
+    def try_complement(self, language: Language, keyword: str, place: str, limit: int) -> Language | None:
+        """Return what ``language`` does not allow; None where that cannot be written, or is too much work."""
+        if not self.spend(_work(language, language) + 1):
+            return None
         try:
-            return complement(self.of(node), place, keyword, MAX_COMPLEMENT)
+            found = complement(language, place, keyword, limit)
         except (InexpressibleError, TooManyStates):
-            return self.check(keyword, place, _NO_COMPLEMENT)
+            return None
+        return found if self.spend(found.branches) else None
 
     def _meet_part(self, found: Language, part: Part) -> Language:
         language = self._of_part(part)
@@ -197,6 +225,8 @@ class Meaning:
             used = trigger & keywords.keys()
             if used:
                 found = self._read(found, read, keywords, place, next(name for name in keywords if name in used))
+        if "oneOf" in keywords:
+            found = exactly_one(self, found, keywords["oneOf"], place)
         if self.tracks_evaluation:
             found = without_unevaluated(self, found, keywords, place)
         return found
@@ -209,7 +239,18 @@ class Meaning:
         return self.meet(found, language, keyword, place)
 
 
-def _alternatives(first: Language, second: Language) -> int:
+def _work(first: Language, second: Language) -> int:
+    """Return how much work it is to meet two languages, in meetings of small shapes.
+
+    Measured: an object costs by its properties, strings by the product of their automata's states.
+    """
+    states = [sum(len(shape.texts.dfa) for shape in language.strings) for language in (first, second)]
+    properties = [sum(len(shape.properties) + 2 for shape in language.objects) for language in (first, second)]
+    objects = properties[0] * len(second.objects) + properties[1] * len(first.objects)
+    return len(first.arrays) * len(second.arrays) + objects // 4 + states[0] * states[1] // 20
+
+
+def _pairs(first: Language, second: Language) -> int:
     """Return the largest number of alternatives of one type that both together can have."""
     return max(
         len(first.numbers) * len(second.numbers),

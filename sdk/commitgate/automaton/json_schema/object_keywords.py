@@ -15,6 +15,7 @@ from commitgate.automaton.json_schema.nodes import ANYTHING, NO_VALUE, Node, for
 from commitgate.automaton.json_schema.patterns import language_of_pattern
 from commitgate.automaton.json_schema.scalar_keywords import size_of
 from commitgate.automaton.json_schema.shapes import ANY_KEY, KeyClass, ObjectShape, Property, disjoint
+from commitgate.automaton.json_schema.text_sets import common_texts, texts_without
 from commitgate.automaton.text_language import ANY_TEXT, TextLanguage
 from commitgate.pointer import child
 
@@ -70,10 +71,10 @@ def _classes(
     for texts, node in patterns:
         split: list[KeyClass] = []
         for keys in found:
-            inside = keys.texts.meet(texts)
+            inside = common_texts(keys.texts, texts)
             if inside is not None:
                 split.append(KeyClass(inside, meet_nodes(keys.node, node), is_evaluated=True))
-            split.extend(replace(keys, texts=piece) for piece in disjoint(list(keys.texts.without(texts))))
+            split.extend(replace(keys, texts=piece) for piece in disjoint(list(texts_without(keys.texts, texts))))
         found = split
         if len(found) > MAX_KEY_CLASSES:
             raise TooManyStates("the patterns split the keys too finely", MAX_KEY_CLASSES)

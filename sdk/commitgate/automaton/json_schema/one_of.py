@@ -13,13 +13,12 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from commitgate.automaton.dfa import TooManyStates
-from commitgate.automaton.json_schema.complement import complement
 from commitgate.automaton.json_schema.emptiness import Emptiness
 from commitgate.automaton.json_schema.language import NOTHING, Language
-from commitgate.automaton.json_schema.nodes import Node
-from commitgate.automaton.json_schema.shapes import InexpressibleError, NumberShape, StringShape
+from commitgate.automaton.json_schema.shapes import NumberShape, StringShape
 from commitgate.automaton.number_set import NumberSet
+from commitgate.json_value import JsonValue
+from commitgate.pointer import child
 
 if TYPE_CHECKING:
     from commitgate.automaton.json_schema.meaning import Meaning
@@ -34,20 +33,29 @@ _OVERLAP = "branches overlap, and the complement of one of them cannot be decode
 _TOO_MANY = "its branches are too many to be told apart"
 
 
-def exactly_one(meaning: Meaning, nodes: list[Node], place: str) -> Language:
-    """Return what exactly one of ``nodes`` allows; what any does, and a ``checked`` row, where that is too dear."""
-    languages = [meaning.of(node) for node in nodes]
-    found = _listed(languages)
-    if found is not None:
-        return found
-    total = sum(language.branches for language in languages)
-    if not meaning.fits_branches(total):
+def exactly_one(meaning: Meaning, beside: Language, branches: JsonValue, place: str) -> Language:
+    """Return what ``beside`` allows and exactly one branch; where that is too dear, a part of it, and a checked row.
+
+    Args:
+        meaning: reads the branches.
+        beside: what all other keywords of the place allow; it tells branches apart that alone would overlap.
+        branches: the value of ``oneOf``.
+        place: place of the schema that holds it.
+    """
+    assert isinstance(branches, list)
+    alone = [meaning.of(meaning.node_at(child(place, "oneOf", index))) for index in range(len(branches))]
+    listed = _listed(alone)
+    if listed is not None:
+        return meaning.meet(beside, listed, "oneOf", place)
+    languages = [meaning.meet(beside, language, "oneOf", place) for language in alone]
+    if not meaning.fits_branches(sum(language.branches for language in languages)):
         meaning.has_lost_evaluation = True
-        return meaning.check("oneOf", place, "its branches have more alternatives than Limits.branches")
-    if len(nodes) > MAX_EXACT_BRANCHES:
+        meaning.check("oneOf", place, "its branches have more alternatives than Limits.branches")
+        return replace(beside, is_exact=False)
+    if len(branches) > MAX_EXACT_BRANCHES:
         meaning.check("oneOf", place, _TOO_MANY)
         return replace(_joined(languages), is_exact=False)
-    return _Branches(meaning, languages, place).joined()
+    return _Branches(meaning, languages, alone, place).joined()
 
 
 def _joined(languages: list[Language]) -> Language:
@@ -60,9 +68,10 @@ def _joined(languages: list[Language]) -> Language:
 class _Branches:
     """Hold the branches of one ``oneOf``."""
 
-    def __init__(self, meaning: Meaning, languages: list[Language], place: str) -> None:
+    def __init__(self, meaning: Meaning, languages: list[Language], alone: list[Language], place: str) -> None:
         self._meaning = meaning
         self._languages = languages
+        self._alone_languages = alone
         self._place = place
         self._emptiness = Emptiness(meaning)
         self._complements: dict[int, Language | None] = {}
@@ -79,13 +88,10 @@ class _Branches:
             if other == index or self._emptiness.are_disjoint(language, theirs):
                 continue
             outside = self._outside(other)
-            limit = self._meaning.document.limits.branches
-            if outside is None or language.branches * outside.branches > limit:
+            met = None if outside is None else self._meaning.try_meet(language, outside)
+            if met is None:
                 return self._checked(language)
-            try:
-                language = self._emptiness.pruned(language.meet(outside))
-            except TooManyStates:
-                return self._checked(language)
+            language = self._emptiness.pruned(met)
         return language
 
     def _checked(self, language: Language) -> Language:
@@ -94,14 +100,9 @@ class _Branches:
 
     def _outside(self, index: int) -> Language | None:
         if index not in self._complements:
-            self._complements[index] = self._complement(self._languages[index])
+            language = self._alone_languages[index]
+            self._complements[index] = self._meaning.try_complement(language, "oneOf", self._place, MAX_COMPLEMENT)
         return self._complements[index]
-
-    def _complement(self, language: Language) -> Language | None:
-        try:
-            return complement(language, self._place, "oneOf", MAX_COMPLEMENT)
-        except (InexpressibleError, TooManyStates):
-            return None
 
 
 def _listed(languages: list[Language]) -> Language | None:

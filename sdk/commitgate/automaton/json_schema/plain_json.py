@@ -6,7 +6,7 @@ import json
 from decimal import Decimal
 from typing import cast
 
-from commitgate.automaton.numbers import MAX_EXPONENT, plain_number
+from commitgate.automaton.number_text import MAX_EXPONENT, plain_number
 from commitgate.errors import LimitExceededError, SchemaError
 from commitgate.json_value import JsonValue
 from commitgate.limits import Limits

@@ -85,6 +85,10 @@ class Satisfiability:
         return self._least_height(_item_nodes(shape), lambda fits: array_can_finish(shape, fits))
 
     def _object_height(self, shape: ObjectShape) -> int | None:
+        if shape.is_plain:
+            heights = [self._heights.get(shape.entry(name).node) for name in shape.required]
+            known = [height for height in heights if height is not None]
+            return max(known, default=0) + 1 if len(known) == len(heights) else None
         return self._least_height(_member_nodes(shape), lambda fits: object_can_finish(shape, fits))
 
     def _least_height(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from commitgate.automaton.json_schema.nodes import ANYTHING, NO_VALUE, Node, forbids, meet_nodes, opposite
+from commitgate.automaton.json_schema.text_sets import common_texts, texts_without
 from commitgate.automaton.number_set import ANY_NUMBER, NumberSet
 from commitgate.automaton.text_language import ANY_TEXT, TextLanguage, of_texts
 
@@ -52,7 +53,7 @@ class StringShape:
     def meet(self, other: StringShape) -> StringShape | None:
         """Return what both allow, None where nothing."""
         if self.values is None and other.values is None:
-            texts = self.texts.meet(other.texts)
+            texts = common_texts(self.texts, other.texts)
             return None if texts is None else StringShape(texts)
         first, second = (self, other) if self.values is not None else (other, self)
         if second.values is not None:
@@ -232,6 +233,11 @@ class ObjectShape:
                 return Property(name, keys.node, keys.is_evaluated)
         return Property(name, NO_VALUE)
 
+    @property
+    def is_plain(self) -> bool:
+        """Return whether no key depends on another, nor on how many there are."""
+        return not (self.least or self.some or self.needs or self.most is not None)
+
     def names(self) -> tuple[str, ...]:
         """Return every key that the shape speaks of by name, declared ones first."""
         needed = (name for key, others in self.needs for name in (key, *others))
@@ -269,7 +275,7 @@ def _common_classes(first: tuple[KeyClass, ...], second: tuple[KeyClass, ...]) -
         return second if first == ANY_KEY else first
     found: list[KeyClass] = []
     for mine, theirs in product(first, second):
-        texts = mine.texts.meet(theirs.texts)
+        texts = common_texts(mine.texts, theirs.texts)
         node = meet_nodes(mine.node, theirs.node)
         if texts is not None and not forbids(node):
             found.append(KeyClass(texts, node, mine.is_evaluated or theirs.is_evaluated))
@@ -289,7 +295,7 @@ def disjoint(texts: list[TextLanguage]) -> list[TextLanguage]:
     for language in texts:
         pieces = [language]
         for taken in found:
-            pieces = [rest for piece in pieces for rest in piece.without(taken)]
+            pieces = [rest for piece in pieces for rest in texts_without(piece, taken)]
         found.extend(pieces if len(pieces) < 2 else disjoint(pieces))
     return found
 

@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from commitgate.automaton.deferred import Deferred
+from commitgate.automaton.generated_number import generate_term
 from commitgate.automaton.json_schema.arrays import array_term
 from commitgate.automaton.json_schema.language import Language
 from commitgate.automaton.json_schema.nodes import Node
 from commitgate.automaton.json_schema.objects import object_term
 from commitgate.automaton.json_schema.satisfiability import Satisfiability
 from commitgate.automaton.json_schema.shapes import NumberShape, StringShape
-from commitgate.automaton.json_schema._tmpnum import accept_term, generate_term
+from commitgate.automaton.number_spelling import accept_term
 from commitgate.automaton.spelling import Spelling, StringBody
 from commitgate.automaton.strings import one_of
 from commitgate.automaton.terms import Arena, Term
