@@ -196,6 +196,15 @@ def test_long_lists_meet_and_leave_others_out() -> None:
     assert rest.meet(many) is None
 
 
+def test_coarser_set_keeps_bounds_and_integers() -> None:
+    fine = NumberSet.between(Decimal(1), Decimal(10**12), divisor=Decimal(1_000_003), indivisible=(Decimal(5),))
+    assert fine is not None
+    assert fine.coarser() == NumberSet.between(fine.low, fine.high, divisor=Decimal(1))
+    halves = NumberSet.between(Decimal(0), divisor=Decimal("0.5"))
+    assert halves is not None
+    assert halves.coarser() == NumberSet.between(Decimal(0))
+
+
 def test_everything_has_no_complement() -> None:
     assert ANY_NUMBER.complement() == ()
     assert ANY_INTEGER.complement() == (NumberSet(indivisible=(Decimal(1),)),)

@@ -117,6 +117,15 @@ class NumberSet:
         indivisible, excluded = self.indivisible + other.indivisible, self.excluded + other.excluded
         return _normal(NumberSet(low, high, is_low_open, is_high_open, divisor, indivisible, excluded))
 
+    def coarser(self) -> NumberSet:
+        """Return a larger set that asks for no multiples but integers, where all members are integers."""
+        if self.values is not None:
+            return self
+        step = Decimal(1) if self.is_integral else None
+        found = _normal(replace(self, divisor=step, indivisible=()))
+        assert found is not None
+        return found
+
     def complement(self) -> tuple[NumberSet, ...]:
         """Return all other numbers, as disjoint sets."""
         return tuple(found for found in self._outside() if found is not None)
