@@ -9,6 +9,7 @@ import unicodedata
 from functools import cache
 
 from commitgate.automaton.characters import ANY_CHARACTER, CharacterSet
+from commitgate.automaton.regex.unicode_tables import BASE_32, BINARY_PROPERTIES, EXTENSIONS, SCRIPTS
 from commitgate.automaton.strings import LAST_CODE_POINT
 
 LINE_TERMINATORS = CharacterSet.of_text("\n\r\u2028\u2029")
@@ -71,6 +72,7 @@ _CATEGORY_NAMES = {
     "digit": "Nd",
     "punct": "P",
 }
+_DIGIT_VALUES = {digit: value for value, digit in enumerate(BASE_32)}
 _CASED = ("Lu", "Ll", "Lt")
 
 
@@ -103,10 +105,58 @@ def category(name: str) -> CharacterSet | None:
 
 
 @cache
+def _records(table: str) -> dict[str, str]:
+    """Return each name of a table with its runs, still as digits."""
+    found: dict[str, str] = {}
+    for record in table.split("=")[1:]:
+        names, _, runs = record.partition("\n")
+        found |= dict.fromkeys(names.split(), runs)
+    return found
+
+
+def _decoded(runs: str) -> CharacterSet:
+    numbers: list[int] = []
+    number = 0
+    for character in runs.replace("\n", ""):
+        digit = _DIGIT_VALUES[character]
+        number = number * 32 + digit % 32
+        if digit < 32:
+            numbers.append(number)
+            number = 0
+    ranges: list[tuple[int, int]] = []
+    start = 0
+    for gap, length in zip(numbers[::2], numbers[1::2], strict=True):
+        ranges.append((start + gap, start + gap + length))
+        start += gap + length + 1
+    return CharacterSet.of(ranges)
+
+
+def _script(name: str, *, has_extensions: bool) -> CharacterSet | None:
+    name = name.replace("_", "").upper()
+    scripts = _records(SCRIPTS)
+    if name in ("UNKNOWN", "ZZZZ"):
+        return CharacterSet(()).union(*(_decoded(runs) for runs in set(scripts.values()))).complement()
+    runs = scripts.get(name)
+    if runs is None:
+        return None
+    if has_extensions:
+        extensions = _records(EXTENSIONS)
+        runs = next((extensions[known] for known in extensions if scripts[known] == runs), runs)
+    return _decoded(runs)
+
+
+@cache
 def property_set(name: str, value: str | None) -> CharacterSet | None:
-    r"""Return the characters of ``\p{name=value}`` or ``\p{name}``; None for an unknown one."""
+    r"""Return the characters of ``\p{name=value}`` or ``\p{name}``; None for an unknown one.
+
+    General categories are those of this Python's Unicode data. Names of scripts may be written in any case.
+    """
+    if name in ("General_Category", "gc") and value is not None:
+        return category(value)
+    if name in ("Script", "sc", "Script_Extensions", "scx") and value is not None:
+        return _script(value, has_extensions=name in ("Script_Extensions", "scx"))
     if value is not None:
-        return category(value) if name in ("General_Category", "gc") else None
+        return None
     if name == "Any":
         return ANY_CHARACTER
     if name == "ASCII":
@@ -114,7 +164,8 @@ def property_set(name: str, value: str | None) -> CharacterSet | None:
     if name == "Assigned":
         unassigned = category("Cn")
         return None if unassigned is None else unassigned.complement()
-    return category(name)
+    runs = _records(BINARY_PROPERTIES).get(name)
+    return category(name) if runs is None else _decoded(runs)
 
 
 __all__ = ["CLASS_ESCAPES", "DIGITS", "DOT", "LINE_TERMINATORS", "SPACES", "WORD", "category", "property_set"]
