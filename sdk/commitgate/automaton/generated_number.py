@@ -216,7 +216,17 @@ class Grid:
         room: positive numbers of an interval, at least two, all of them multiples of a divisor.
     """
 
-    __slots__ = ("_high", "_low", "_moduli", "_skipped", "_step", "_steps", "integer_digits", "numbers", "places")
+    __slots__ = (
+        "_bounds",
+        "_is_whole",
+        "_moduli",
+        "_skipped",
+        "_step",
+        "_steps",
+        "integer_digits",
+        "numbers",
+        "places",
+    )
 
     def __init__(self, room: _Room) -> None:
         numbers, places = room.numbers, room.fraction_digits
@@ -226,9 +236,12 @@ class Grid:
         self.numbers = numbers
         self.integer_digits = room.integer_digits
         self.places = places
-        self._low = _scaled(numbers.low, places)
-        self._high = _scaled(numbers.high, places)
         self._step = _scaled(numbers.divisor, places)
+        low, high = _scaled(numbers.low, places), _scaled(numbers.high, places)
+        # Bounds that the digits' number sets need no watching.
+        self._bounds = [low] if low > self._step else []
+        self._bounds += [high] if high + self._step < 10 ** (places + room.integer_digits) else []
+        self._is_whole = self._step == low == 1 and not (numbers.indivisible or numbers.excluded)
         self._steps = numbers.steps()
         self._moduli = tuple(_scaled(step, places) for step in (numbers.divisor, *numbers.indivisible))
         self._skipped = [_scaled(value, places) for value in numbers.excluded]
@@ -256,9 +269,11 @@ class Grid:
         value = written.value
         skipped = any(self._is_any_skipped(*self._reach(written, digits)) for digits in left)
         residues = tuple(_residue(modulus, value, digits) for modulus in self._moduli if modulus > 1 for digits in left)
-        bounds = self._stands(self._low, written), self._stands(self._high, written)
+        bounds = tuple(self._stands(bound, written) for bound in self._bounds)
         width = written.width if written.phase is Phase.INTEGER else 0
-        place = written.phase, width, written.scale, written.may_be_zero
+        # Zeros after the point mean no more than other digits where zero and every other number may follow.
+        zero = () if value or (written.may_be_zero and self._is_whole) else (written.may_be_zero,)
+        place = written.phase, width, written.scale, zero
         return place, bounds, residues, value if skipped else None
 
     def _left(self, written: Written) -> range:
