@@ -21,7 +21,6 @@ from commitgate.automaton.regex.parser import parse
 
 LONG_LABEL = "k" * 63
 LONGEST_NAME = ".".join((LONG_LABEL, LONG_LABEL, LONG_LABEL, "k" * 61))
-SHARP_S_TIMES_54 = "ß" * 54
 
 TAKEN = {
     "date": ["2031-05-17", "0000-02-29", "2400-02-29", "9999-12-31"],
@@ -182,7 +181,7 @@ REFUSED = {
         "aשa",
         "א\ua788",
         "a\ua788.א",
-        SHARP_S_TIMES_54 * 2,
+        "ü" * 58,
         ".".join([LONG_LABEL] * 3 + ["ü" * 56]),
     ],
     "ipv4": ["1.2.3", "1.2.3.4.5", "01.2.3.4", "256.0.0.0", "1.2.3.4 ", "1.2.3.٤"],
