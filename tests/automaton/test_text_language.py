@@ -203,6 +203,23 @@ def test_spelled_language_reads_escapes(pattern: str, text: str) -> None:
         assert body.walk(spelled[1:].encode()).nullable == of(pattern).contains(text)
 
 
+@given(language=LANGUAGES, text=st.sampled_from(SMALL_TEXTS[:121]), is_canonical=st.booleans())
+def test_spelled_language_holds_the_same_texts(language: TextLanguage | None, text: str, is_canonical: bool) -> None:
+    if language is not None:
+        body = StringBody.make(Arena(), language.state(), Spelling(is_canonical))
+        assert body.walk(f'{text}"'.encode()).nullable == language.contains(text)
+
+
+@pytest.mark.parametrize("pattern", [r"^[\p{L} ]{1,500}$", "^a[^/]{0,5000}$", "^(?:é{0,900})$"])
+def test_states_that_differ_in_counts_alone_share_their_byte_classes(pattern: str) -> None:
+    body = StringBody.make(Arena(), of(pattern).state(), Spelling(False))
+    terms = [body.walk(("a" + "é" * length).encode()) for length in range(3, 90, 10)]
+    if pattern.startswith("^(?"):
+        terms = [body.walk(("é" * length).encode()) for length in range(3, 90, 10)]
+    assert len({id(term) for term in terms}) == len(terms)
+    assert len({id(term.partition) for term in terms}) == 1
+
+
 def test_descriptions_are_words() -> None:
     assert of("^[a-z]$").describe() == "text that matches '^[a-z]$'"
     assert of("^[a-z]$").state().describe() == "a character of a-z"

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from commitgate.automaton.partition import Partition
-from commitgate.automaton.strings import LAST_CODE_POINT, CharacterState, Length, Ranges
+from commitgate.automaton.strings import LAST_CODE_POINT, CharacterState, Ranges
 from commitgate.automaton.terms import Arena, Term
 
 QUOTE = 0x22
@@ -240,11 +240,11 @@ class StringBody(Term):
         A long bounded string has a state for each character. All of them share the model's partition and targets, and
         keep nothing of their own but the count.
         """
-        state = self.state
-        if not isinstance(state, Length) or state.most == 0 or state in (Length(0, None), Length(1, None)):
+        model = self.state.uncounted()
+        if model is None:
             return None
-        pending = _leading_to(self.pending, Length(0, None))
-        return StringBody.make(self.arena, Length(min(state.least, 1), None), self.spelling, pending)
+        pending = _leading_to(self.pending, lambda target: target.counted(0, None))
+        return StringBody.make(self.arena, model, self.spelling, pending)
 
     def _target(self, byte: int) -> Hashable:
         if self._model is None:
@@ -252,11 +252,10 @@ class StringBody(Term):
         target = self._model._target(byte)
         if target is self.arena.epsilon:
             return target
-        following = self.state.ranges()[0][2]
         if isinstance(target, CharacterState):
-            return following
+            return self.state.after_one(target)
         assert isinstance(target, HalfCharacter | HexDigits | AfterBackslash | LowHalf)
-        return _leading_to(target, following)
+        return _leading_to(target, self.state.after_one)
 
     def _derive(self, byte: int) -> Term:
         target = self._target(byte)
@@ -333,20 +332,24 @@ class StringBody(Term):
         return _clip(sorted([*plain, *_high_halves(ranges)], key=lambda entry: entry[0]), 0, 0xFFFF)
 
 
-def _leading_to(pending: Pending, state: CharacterState) -> Pending:
-    """Return the half-read character with ``state`` wherever it leads."""
+def _leading_to(pending: Pending, change: Callable[[CharacterState], CharacterState]) -> Pending:
+    """Return the half-read character with every state that it leads to changed."""
     match pending:
         case HalfCharacter() | HexDigits():
-            return type(pending)(pending.left, _block_to(pending.block, state))
+            return type(pending)(pending.left, _block_to(pending.block, change))
         case LowHalf():
-            return LowHalf(_block_to(pending.block, state), pending.read)
+            return LowHalf(_block_to(pending.block, change), pending.read)
         case _:
             return pending
 
 
-def _block_to(block: Block, state: CharacterState) -> Block:
+def _block_to(block: Block, change: Callable[[CharacterState], CharacterState]) -> Block:
     return tuple(
-        (low, high, LowHalf(_block_to(target.block, state), target.read) if isinstance(target, LowHalf) else state)
+        (
+            low,
+            high,
+            LowHalf(_block_to(target.block, change), target.read) if isinstance(target, LowHalf) else change(target),
+        )
         for low, high, target in block
     )
 

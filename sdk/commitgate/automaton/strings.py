@@ -40,6 +40,23 @@ class CharacterState(ABC):
         """Return whether a count bounds the length of what may follow."""
         return False
 
+    def uncounted(self) -> CharacterState | None:
+        """Return the state that differs from this one in its counts alone; None where there is none, or counts matter.
+
+        Counts matter where they keep a character from following. States that lead everywhere the uncounted one does
+        share what is known of it.
+        """
+        return None
+
+    def after_one(self, target: CharacterState) -> CharacterState:
+        """Return ``target``, where the uncounted state leads, with the counts that this state leaves."""
+        return target
+
+    def counted(self, least: int, most: int | None) -> CharacterState:
+        """Return this state with other counts."""
+        del least, most
+        return self
+
     @abstractmethod
     def size(self, limit: int) -> int:
         """Return how many texts may follow, at most ``limit``."""
@@ -84,6 +101,17 @@ class Length(CharacterState):
     @property
     def is_bounded(self) -> bool:
         return self.most is not None
+
+    def uncounted(self) -> Length | None:
+        if self.most == 0 or (self.most is None and self.least <= 1):
+            return None
+        return Length(min(self.least, 1), None)
+
+    def after_one(self, target: CharacterState) -> CharacterState:
+        return target.counted(max(self.least - 1, 0), None if self.most is None else self.most - 1)
+
+    def counted(self, least: int, most: int | None) -> Length:
+        return Length(least, most)
 
     def size(self, limit: int) -> int:
         if self.most is None or self.most > _COUNTED_LENGTH:

@@ -65,6 +65,21 @@ class DfaState(CharacterState):
     def is_bounded(self) -> bool:
         return self.most is not None
 
+    def uncounted(self) -> DfaState | None:
+        if self.most == 0 or (self.most is None and self.least <= 1):
+            return None
+        least, most = max(self.least - 1, 0), None if self.most is None else self.most - 1
+        targets = {target for _, target in self.dfa.rows[self.at]}
+        if not all(_is_live(self.dfa, target, least, most) for target in targets):
+            return None
+        return DfaState(self.dfa, self.at, min(self.least, 1), None)
+
+    def after_one(self, target: CharacterState) -> CharacterState:
+        return target.counted(max(self.least - 1, 0), None if self.most is None else self.most - 1)
+
+    def counted(self, least: int, most: int | None) -> DfaState:
+        return DfaState(self.dfa, self.at, least, most)
+
     def size(self, limit: int) -> int:
         return self.dfa.lengths.count(self.at, self.least, self.most, limit)
 
@@ -82,13 +97,15 @@ def standing(dfa: Dfa, at: int, least: int, most: int | None) -> CharacterState 
     """Return the state of what remains at ``at`` under the bounds; None where no text is left."""
     if at == dfa.universal:
         return Length(least, most)
+    return DfaState(*dfa.residual(at), least, most) if _is_live(dfa, at, least, most) else None
+
+
+def _is_live(dfa: Dfa, at: int, least: int, most: int | None) -> bool:
     lengths = dfa.lengths
-    if most is None or least == 0:
-        shortest, longest = lengths.shortest()[at], lengths.longest()[at]
-        is_live = (most is None or shortest <= most) and (longest is None or longest >= least)
-    else:
-        is_live = bool(lengths.within(least, most) >> at & 1)
-    return DfaState(*dfa.residual(at), least, most) if is_live else None
+    if least > 0 and most is not None:
+        return bool(lengths.within(least, most) >> at & 1)
+    shortest, longest = lengths.shortest()[at], lengths.longest()[at]
+    return (most is None or shortest <= most) and (longest is None or longest >= least)
 
 
 @dataclass(frozen=True, slots=True)
