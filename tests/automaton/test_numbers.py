@@ -10,12 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commitgate.automaton.numbers import (
-    AnyInteger,
-    AnyNumber,
-    NumberConstraint,
-    NumberIn,
-    NumberText,
-    generated_number,
+    ANY_INTEGER,
+    ANY_NUMBER,
+    NumberSet,
+    accept_term,
+    generate_term,
     plain_number,
 )
 from commitgate.automaton.terms import Arena
@@ -24,16 +23,23 @@ GRAMMAR = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?\Z")
 LISTED = [Decimal(text) for text in ("0", "150", "-2.5", "0.003", "1e20", "105", "1000", "12", "1.5")]
 
 
-def is_allowed(constraint: NumberConstraint, text: str) -> bool:
+def is_allowed(numbers: NumberSet, text: str) -> bool:
     if not GRAMMAR.match(text):
         return False
     exponent = re.search(r"[eE]([+-]?\d+)", text)
     if exponent and abs(int(exponent[1])) > 400:
         return False
     value = Decimal(text)
-    if isinstance(constraint, NumberIn):
-        return value in constraint.values
-    return isinstance(constraint, AnyNumber) or value == value.to_integral_value()
+    if numbers.values is not None:
+        return value in numbers.values
+    return numbers == ANY_NUMBER or value == value.to_integral_value()
+
+
+def listed(*values: Decimal) -> NumberSet:
+    """Return the set of these values."""
+    found = NumberSet.of_values(values)
+    assert found is not None
+    return found
 
 
 @st.composite
@@ -51,47 +57,47 @@ def spellings(draw: st.DrawFn) -> str:
 @settings(max_examples=600, deadline=None)
 @given(
     text=spellings(),
-    constraint=st.one_of(
-        st.just(AnyNumber()),
-        st.just(AnyInteger()),
-        st.lists(st.sampled_from(LISTED), min_size=1, max_size=3, unique=True).map(lambda v: NumberIn(tuple(v))),
+    numbers=st.one_of(
+        st.just(ANY_NUMBER),
+        st.just(ANY_INTEGER),
+        st.lists(st.sampled_from(LISTED), min_size=1, max_size=3, unique=True).map(lambda v: listed(*v)),
     ),
 )
-def test_acceptance_is_by_value_and_no_accepted_prefix_is_dead(text: str, constraint: NumberConstraint) -> None:
+def test_acceptance_is_by_value_and_no_accepted_prefix_is_dead(text: str, numbers: NumberSet) -> None:
     arena = Arena()
-    start = NumberText.make(arena, constraint)
+    start = accept_term(arena, numbers)
     accepted = start.walk(text.encode()).nullable
-    assert accepted == is_allowed(constraint, text)
+    assert accepted == is_allowed(numbers, text)
     if accepted:
         assert all(start.walk(text[:end].encode()) is not arena.empty for end in range(len(text)))
 
 
 @pytest.mark.parametrize(
-    ("constraint", "prefix"),
+    ("numbers", "prefix"),
     [
-        (AnyInteger(), "1.5e-"),
-        (AnyInteger(), "0.001e2,"),
-        (NumberIn((Decimal(150),)), "16"),
-        (NumberIn((Decimal(150),)), "-"),
-        (NumberIn((Decimal(150),)), "1.5e3"),
-        (NumberIn((Decimal("-2.5"),)), "2"),
-        (NumberIn((Decimal(0),)), "0.1"),
+        (ANY_INTEGER, "1.5e-"),
+        (ANY_INTEGER, "0.001e2,"),
+        (listed(Decimal(150)), "16"),
+        (listed(Decimal(150)), "-"),
+        (listed(Decimal(150)), "1.5e3"),
+        (listed(Decimal("-2.5")), "2"),
+        (listed(Decimal(0)), "0.1"),
     ],
 )
-def test_prefix_that_cannot_reach_an_allowed_value_is_dead(constraint: NumberConstraint, prefix: str) -> None:
+def test_prefix_that_cannot_reach_an_allowed_value_is_dead(numbers: NumberSet, prefix: str) -> None:
     arena = Arena()
-    assert NumberText.make(arena, constraint).walk(prefix.encode()) is arena.empty
+    assert accept_term(arena, numbers).walk(prefix.encode()) is arena.empty
 
 
 @pytest.mark.parametrize("text", ["9" * 1001, "1e401", "1e-401", "0." + "0" * 1001])
 def test_number_beyond_the_limits_of_size_is_dead(text: str) -> None:
     arena = Arena()
-    assert NumberText.make(arena, AnyNumber()).walk(text.encode()) is arena.empty
+    assert accept_term(arena, ANY_NUMBER).walk(text.encode()) is arena.empty
 
 
 @pytest.mark.parametrize("text", ["9" * 1000, "1e400", "1E-400"])
 def test_number_at_the_limits_of_size_is_accepted(text: str) -> None:
-    assert NumberText.make(Arena(), AnyNumber()).walk(text.encode()).nullable
+    assert accept_term(Arena(), ANY_NUMBER).walk(text.encode()).nullable
 
 
 @pytest.mark.parametrize(
@@ -99,7 +105,7 @@ def test_number_at_the_limits_of_size_is_accepted(text: str) -> None:
     [("0", True), ("-0", False), ("-0.0", False), ("-0.5", True), ("1.50", True), ("1e3", False), ("01", False)],
 )
 def test_generate_writes_no_exponent_and_no_negative_zero(text: str, is_written: bool) -> None:
-    term = generated_number(Arena(), is_integer=False, integer_digits=15, fraction_digits=12)
+    term = generate_term(Arena(), ANY_NUMBER, integer_digits=15, fraction_digits=12)
     assert term.walk(text.encode()).nullable == is_written
 
 
@@ -109,8 +115,8 @@ def test_plain_number_has_digits_alone(value: str, text: str) -> None:
 
 
 def test_long_enum_of_numbers_accepts_its_values_alone() -> None:
-    constraint = NumberIn(tuple(Decimal(number) / 2 for number in range(20_000)))
-    term = NumberText.make(Arena(), constraint)
+    numbers = listed(*(Decimal(number) / 2 for number in range(20_000)))
+    term = accept_term(Arena(), numbers)
     assert term.walk(b"9999.5").nullable
     assert term.walk(b"99.995e2").nullable
     assert not term.walk(b"9999.6").nullable

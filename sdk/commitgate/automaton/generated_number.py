@@ -15,20 +15,14 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import IntEnum
-from math import gcd
 
 from commitgate.automaton.branching import Branching
-from commitgate.automaton.magnitudes import significance
 from commitgate.automaton.multiples import step_at
+from commitgate.automaton.number_room import MAX_RESIDUES, Room, grown_room, room_of, scaled
 from commitgate.automaton.number_set import NumberSet
-from commitgate.automaton.number_text import MAX_DIGITS, MAX_EXPONENT, plain_number
+from commitgate.automaton.number_text import plain_number
 from commitgate.automaton.terms import Arena, Term
 
-MAX_RESIDUES = 10_000
-"""Most classes of digits that a divisor may tell apart; each is a state with a mask of its own."""
-_MAX_MEANT = 40
-"""Bounds and divisors of at most so many digits are taken at their word; longer ones say "no limit"."""
-_MAX_FRACTION = MAX_DIGITS + MAX_EXPONENT
 _ZERO = Decimal(0)
 _ABOVE_ZERO = NumberSet(_ZERO, is_low_open=True)
 
@@ -64,10 +58,10 @@ def _term(arena: Arena, numbers: NumberSet, integer_digits: int, fraction_digits
         return _listed(arena, numbers.values)
     has_zero = numbers.contains(_ZERO)
     above, below = numbers.meet(_ABOVE_ZERO), numbers.mirrored().meet(_ABOVE_ZERO)
-    positive = _room(above, integer_digits, fraction_digits)
-    negative = _room(below, integer_digits, fraction_digits)
+    positive = room_of(above, integer_digits, fraction_digits)
+    negative = room_of(below, integer_digits, fraction_digits)
     if not (has_zero or positive or negative):
-        positive, negative = _grown(above, fraction_digits), _grown(below, fraction_digits)
+        positive, negative = grown_room(above, fraction_digits), grown_room(below, fraction_digits)
     above_term, below_term = _sides(arena, positive, negative, has_zero=has_zero)
     return arena.choice((above_term, arena.sequence(arena.literal(b"-"), below_term)))
 
@@ -76,69 +70,7 @@ def _listed(arena: Arena, values: tuple[Decimal, ...]) -> Term:
     return arena.literal_set(tuple(sorted({plain_number(value).encode() for value in values})))
 
 
-@dataclass(frozen=True, slots=True)
-class _Room:
-    """Hold the positive numbers of a set that can be written with so many digits before and after the point."""
-
-    numbers: NumberSet
-    integer_digits: int
-    fraction_digits: int
-
-
-def _room(side: NumberSet | None, integer_digits: int, fraction_digits: int) -> _Room | None:
-    """Return the numbers of a side that can be written; None where there are none."""
-    if side is None:
-        return None
-    if side.values is not None:
-        widths = [significance(value)[1] for value in side.values]
-        return _Room(side, max(*widths, 1), fraction_digits)
-    low = None if side.low == side.divisor else side.low
-    needed = 0 if low is None else significance(low)[1]
-    meant = 0 if side.high is None else significance(side.high)[1]
-    width = max(integer_digits, needed, meant if meant <= _MAX_MEANT else 0)
-    places = [_places(bound) for bound in (low, side.high) if bound is not None]
-    scale = max(fraction_digits, *(place for place in (*places, 0) if place <= _MAX_MEANT))
-    if side.divisor is not None:
-        scale = _places(side.divisor) if _places(side.divisor) <= max(scale, _MAX_MEANT) else scale
-    return _on_grid(side, width, scale)
-
-
-def _grown(side: NumberSet | None, fraction_digits: int) -> _Room | None:
-    """Return the numbers of a side with the fewest more digits that any of them needs; None where that is too many."""
-    if side is None:
-        return None
-    short, long = fraction_digits - 1, fraction_digits
-    while (found := side.meet(_grid_of(long))) is None:
-        if long >= _MAX_FRACTION:
-            return None
-        short, long = long, min(2 * long + 1, _MAX_FRACTION)
-    while long - short > 1:
-        middle = (short + long) // 2
-        nearer = side.meet(_grid_of(middle))
-        short, long, found = (middle, long, found) if nearer is None else (short, middle, nearer)
-    least = found.values[0] if found.values is not None else found.low
-    assert least is not None
-    return _on_grid(side, max(significance(least)[1], 1), long)
-
-
-def _on_grid(side: NumberSet, integer_digits: int, fraction_digits: int) -> _Room | None:
-    width = max(integer_digits, 1)
-    grid = replace(_grid_of(fraction_digits), high=Decimal((0, (1,), width)), is_high_open=True)
-    found = side.meet(grid)
-    return None if found is None else _Room(found, width, fraction_digits)
-
-
-def _grid_of(fraction_digits: int) -> NumberSet:
-    return NumberSet(divisor=Decimal((0, (1,), -fraction_digits)))
-
-
-def _places(value: Decimal) -> int:
-    """Return how many digits after the point a value needs."""
-    digits, power = significance(value)
-    return max(len(digits) - power, 0)
-
-
-def _sides(arena: Arena, positive: _Room | None, negative: _Room | None, *, has_zero: bool) -> tuple[Term, Term]:
+def _sides(arena: Arena, positive: Room | None, negative: Room | None, *, has_zero: bool) -> tuple[Term, Term]:
     """Return the terms of the numbers of either sign, without it; states are shared where the signs mean the same."""
     zero = _listed(arena, (_ZERO,)) if has_zero else arena.empty
     above = zero if positive is None else _side(arena, positive)
@@ -150,34 +82,19 @@ def _sides(arena: Arena, positive: _Room | None, negative: _Room | None, *, has_
     return arena.choice((zero, above)), below
 
 
-def _side(arena: Arena, room: _Room) -> Term:
+def _side(arena: Arena, room: Room) -> Term:
     """Return the term of a side's numbers without their sign; zero is none of them."""
     numbers = room.numbers
     if numbers.values is not None:
         return _listed(arena, numbers.values)
     assert numbers.divisor is not None
-    too_fine = next((step for step in (numbers.divisor, *numbers.indivisible) if _is_too_fine(step, room)), None)
+    too_fine = next((step for step in (numbers.divisor, *numbers.indivisible) if room.is_too_fine(step)), None)
     if too_fine is not None:
         if numbers.count(MAX_RESIDUES + 1) > MAX_RESIDUES:
             raise NumbersTooFine(too_fine)
         members = tuple(step_at(step, numbers.divisor) for step in numbers.steps().members())
         return _listed(arena, members)
     return _following(arena, Grid(room), Written(Phase.START))
-
-
-def _is_too_fine(step: Decimal, room: _Room) -> bool:
-    modulus = _scaled(step, room.fraction_digits)
-    for left in range(room.fraction_digits + room.integer_digits):
-        shared = gcd(modulus, 10**left)
-        if min(-(-(10**left) // shared), modulus // shared) > MAX_RESIDUES:
-            return True
-    return False
-
-
-def _scaled(value: Decimal, places: int) -> int:
-    """Return value * 10 ** places, which is an integer."""
-    numerator, denominator = value.as_integer_ratio()
-    return numerator * 10**places // denominator
 
 
 class Phase(IntEnum):
@@ -228,7 +145,7 @@ class Grid:
         "places",
     )
 
-    def __init__(self, room: _Room) -> None:
+    def __init__(self, room: Room) -> None:
         numbers, places = room.numbers, room.fraction_digits
         assert numbers.divisor is not None
         assert numbers.low is not None
@@ -236,15 +153,15 @@ class Grid:
         self.numbers = numbers
         self.integer_digits = room.integer_digits
         self.places = places
-        self._step = _scaled(numbers.divisor, places)
-        low, high = _scaled(numbers.low, places), _scaled(numbers.high, places)
+        self._step = scaled(numbers.divisor, places)
+        low, high = scaled(numbers.low, places), scaled(numbers.high, places)
         # Bounds that the digits' number sets need no watching.
         self._bounds = [low] if low > self._step else []
         self._bounds += [high] if high + self._step < 10 ** (places + room.integer_digits) else []
         self._is_whole = self._step == low == 1 and not (numbers.indivisible or numbers.excluded)
         self._steps = numbers.steps()
-        self._moduli = tuple(_scaled(step, places) for step in (numbers.divisor, *numbers.indivisible))
-        self._skipped = [_scaled(value, places) for value in numbers.excluded]
+        self._moduli = tuple(scaled(step, places) for step in (numbers.divisor, *numbers.indivisible))
+        self._skipped = [scaled(value, places) for value in numbers.excluded]
 
     def may_end(self, written: Written) -> bool:
         """Return whether the number written is a member."""
@@ -252,8 +169,8 @@ class Grid:
             return False
         if not written.value:
             return written.may_be_zero
-        scaled = written.value * 10 ** (self.places - written.scale)
-        return self._has_member(scaled, scaled + 1)
+        number = written.value * 10 ** (self.places - written.scale)
+        return self._has_member(number, number + 1)
 
     def is_live(self, written: Written) -> bool:
         """Return whether what was written can become a member."""
@@ -372,4 +289,4 @@ def _next(written: Written) -> Iterator[tuple[int, Written]]:
             yield byte, Written(Phase.INTEGER, value, written.width + 1)
 
 
-__all__ = ["MAX_RESIDUES", "NumbersTooFine", "generate_term"]
+__all__ = ["NumbersTooFine", "generate_term"]

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
-from math import gcd
 
+from commitgate.automaton.mantissa import LESS, MORE, Bound, Mantissa, Step, significance
 from commitgate.automaton.multiples import Steps
 from commitgate.automaton.number_set import ANY_NUMBER, NumberSet
 from commitgate.automaton.number_text import MAX_DIGITS, MAX_EXPONENT
@@ -21,91 +21,7 @@ from commitgate.automaton.number_text import MAX_DIGITS, MAX_EXPONENT
 _AFTER_DIGITS = ":"
 """Sorts behind every digit."""
 _ALL_EXPONENTS = (1 << 2 * MAX_EXPONENT + 1) - 1
-_LESS, _MORE = -1, -2
 _ABOVE_ZERO = NumberSet(Decimal(0), is_low_open=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Mantissa:
-    """Hold the digits that were read of a number, up to its exponent.
-
-    Attributes:
-        significant: without zeros in front.
-        scale: how many digits, zeros included, stood after the point.
-        digits: how many digits were read in all.
-        may_grow: digits before the point may still come.
-    """
-
-    significant: str = ""
-    scale: int = 0
-    digits: int = 0
-    may_grow: bool = True
-
-    @property
-    def power(self) -> int:
-        """Return p such that the value is 0.significant * 10 ** p."""
-        return len(self.significant) - self.scale
-
-    def with_digit(self, digit: str, *, is_fraction: bool) -> Mantissa:
-        """Return the mantissa with one more digit."""
-        significant = self.significant + digit if self.significant or digit != "0" else ""
-        return Mantissa(significant, self.scale + is_fraction, self.digits + 1, self.may_grow)
-
-
-@dataclass(frozen=True, slots=True)
-class _Bound:
-    """Hold the value 0.digits * 10 ** power as a bound; ``is_open`` leaves it out itself."""
-
-    digits: str
-    power: int
-    is_open: bool
-
-    def status(self, significant: str) -> int:
-        """Return how digits stand to those of the bound: less, more, or how many of them are read and equal."""
-        wanted = self.digits
-        if significant == wanted[: len(significant)]:
-            return len(significant)
-        if len(significant) > len(wanted) and significant.rstrip("0") == wanted:
-            return len(wanted)
-        return _LESS if significant < wanted else _MORE
-
-
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """Hold the divisor coefficient * 10 ** power, and the factors 2 ** twos * 5 ** fives * rest of its coefficient."""
-
-    coefficient: int
-    power: int
-    twos: int
-    fives: int
-    rest: int
-
-    @staticmethod
-    def of(divisor: Decimal) -> _Step:
-        digits, power = significance(divisor)
-        coefficient, fives = int(digits), 0
-        twos = (coefficient & -coefficient).bit_length() - 1
-        rest = coefficient >> twos
-        while rest % 5 == 0:
-            fives, rest = fives + 1, rest // 5
-        return _Step(coefficient, power - len(digits), twos, fives, rest)
-
-    def state(self, significant: str) -> tuple[int, int]:
-        """Return the digits' residue, and the least power of ten whose product with them the coefficient may divide."""
-        stripped = significant.rstrip("0")
-        core = int(stripped)
-        twos = gcd(core, 1 << self.twos).bit_length() - 1
-        fives, power = 0, gcd(core, 5**self.fives)
-        while power > 1:
-            fives, power = fives + 1, power // 5
-        zeros = len(significant) - len(stripped)
-        residue = core * pow(10, zeros, self.coefficient) % self.coefficient
-        return residue, max(self.twos - twos, self.fives - fives) - zeros
-
-    def least_exponent(self, mantissa: Mantissa) -> int | None:
-        """Return the least exponent with which the mantissa is a multiple; None where it never is."""
-        residue, power = self.state(mantissa.significant)
-        return None if residue % self.rest else mantissa.scale + self.power + power
 
 
 class Magnitudes:
@@ -143,11 +59,11 @@ class Magnitudes:
         self._hash = hash(self._identity)
         known = positive or ANY_NUMBER
         self._steps: Steps | None = None if known.divisor is None else known.steps()
-        self._step = None if known.divisor is None else _Step.of(known.divisor)
-        self._indivisible = tuple(map(_Step.of, known.indivisible))
+        self._step = None if known.divisor is None else Step.of(known.divisor)
+        self._indivisible = tuple(map(Step.of, known.indivisible))
         low = None if known.divisor is not None and known.low == known.divisor else known.low
-        self._low = _Bound(*significance(low), known.is_low_open) if low else None
-        self._high = _Bound(*significance(known.high), known.is_high_open) if known.high else None
+        self._low = Bound(*significance(low), known.is_low_open) if low else None
+        self._high = Bound(*significance(known.high), known.is_high_open) if known.high else None
         self._least_power = significance(known.low)[1] if known.low else -2 * MAX_DIGITS
         self._listed = sorted(map(significance, known.excluded if known.values is None else known.values))
         self._digits = [digits for digits, _ in self._listed]
@@ -210,7 +126,7 @@ class Magnitudes:
     def _is_list(self) -> bool:
         return self.positive is not None and self.positive.values is not None
 
-    def _all_steps(self) -> Iterator[_Step]:
+    def _all_steps(self) -> Iterator[Step]:
         if self._step is not None:
             yield self._step
         yield from self._indivisible
@@ -265,11 +181,11 @@ class Magnitudes:
         first = mantissa.power - self._most_exponent
         last = mantissa.power + self._most_exponent + (MAX_DIGITS - mantissa.digits if mantissa.may_grow else 0)
         if self._low is not None:
-            first = max(first, self._low.power + (self._low.status(mantissa.significant) == _LESS))
+            first = max(first, self._low.power + (self._low.status(mantissa.significant) == LESS))
         if self._high is not None:
             status = self._high.status(mantissa.significant)
             # All of the bound's digits are read: what follows is the bound itself or more.
-            is_over = status == _MORE or (status == len(self._high.digits) and self._high.is_open)
+            is_over = status == MORE or (status == len(self._high.digits) and self._high.is_open)
             last = min(last, self._high.power - is_over)
         return first, last
 
@@ -283,7 +199,7 @@ class Magnitudes:
             return any(least <= power <= most for _, power in self._listed)
         return self._least_power <= most and (self._high is None or self._high.power >= least)
 
-    def _is_multiple_within(self, text: str, first: int, last: int, step: _Step) -> bool:
+    def _is_multiple_within(self, text: str, first: int, last: int, step: Step) -> bool:
         """Return whether a member begins with these digits and has one of the powers."""
         size = len(str(step.coefficient))
         first = max(first, size + step.power)
@@ -295,7 +211,7 @@ class Magnitudes:
             self._has_member(text, power, step) for power in range(last, first - 1, -1)
         )
 
-    def _has_member(self, text: str, power: int, step: _Step) -> bool:
+    def _has_member(self, text: str, power: int, step: Step) -> bool:
         assert self._steps is not None
         shift = power - len(text) - step.power
         scale, divisor = (10**shift, step.coefficient) if shift >= 0 else (1, step.coefficient * 10**-shift)
@@ -316,18 +232,9 @@ def magnitudes(numbers: NumberSet, *, most_exponent: int = MAX_EXPONENT) -> tupl
     return positive, positive if positive == negative else negative
 
 
-def significance(value: Decimal) -> tuple[str, int]:
-    """Return the digits of ``value`` without zeros at either end, and p such that it is 0.digits * 10 ** p."""
-    digits = value.as_tuple().digits
-    exponent = value.as_tuple().exponent
-    assert isinstance(exponent, int)
-    text = "".join(map(str, digits)).lstrip("0")
-    return text.rstrip("0"), len(text) + exponent
-
-
 def _compare(significant: str, wanted: str) -> int:
     stripped = significant.rstrip("0")
     return (stripped > wanted) - (stripped < wanted)
 
 
-__all__ = ["Magnitudes", "Mantissa", "magnitudes", "significance"]
+__all__ = ["Magnitudes", "magnitudes"]

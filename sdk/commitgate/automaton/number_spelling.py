@@ -14,7 +14,8 @@ from enum import IntEnum
 
 from commitgate.automaton.branching import Branching
 from commitgate.automaton.exponent_text import exponent_text
-from commitgate.automaton.magnitudes import Magnitudes, Mantissa, magnitudes
+from commitgate.automaton.magnitudes import Magnitudes, magnitudes
+from commitgate.automaton.mantissa import Mantissa
 from commitgate.automaton.number_set import ANY_INTEGER, NumberSet
 from commitgate.automaton.number_text import MAX_DIGITS, MAX_EXPONENT
 from commitgate.automaton.terms import Arena, Term
