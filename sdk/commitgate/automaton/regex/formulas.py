@@ -39,6 +39,9 @@ def both(first: Formula, second: Formula) -> Formula:
         return second
     if second == TRUE or not first:
         return first
+    if len(first) == 1 and len(second) == 1:
+        (mine,), (theirs,) = first, second
+        return FALSE if any(-number in mine for number in theirs) else frozenset({mine | theirs})
     _check(len(first) * len(second) // 16)
     clauses: set[Clause] = set()
     for mine in first:

@@ -1,7 +1,8 @@
 """Run a pattern's program on all texts at once, and so build its automaton.
 
 A state is a Boolean formula over *atoms*, each a run of characters that must still match: alternatives are a
-disjunction, a look-ahead is a conjunction with what it wants, a negative one with its negation. Look-behinds are
+disjunction, a look-ahead is a conjunction with what it wants, a negative one with its negation. A look-ahead that
+knows nothing of what came before has an automaton of its own, and its states are atoms. Look-behinds are
 matched alongside from the start of the text; each keeps the runs that it stands in, and for each a formula of what
 its own look-aheads still want. Whether a look-behind holds at a place is then known when the place is reached.
 
@@ -14,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias, assert_never
 
-from commitgate.automaton.alphabet import Alphabet
-from commitgate.automaton.characters import ANY_CHARACTER
-from commitgate.automaton.dfa import Dfa, TooManyStates, explore
+from commitgate.automaton.alphabet import NO_CLASS, Alphabet
+from commitgate.automaton.characters import ANY_CHARACTER, CharacterSet
+from commitgate.automaton.dfa import DEAD, Dfa, TooManyStates, explore
 from commitgate.automaton.regex.classes import WORD
 from commitgate.automaton.regex.formulas import FALSE, TRUE, Clause, Formula, both, either, literal, negated
 from commitgate.automaton.regex.parser import MAX_COUNT
@@ -28,16 +29,21 @@ from commitgate.automaton.regex.program import (
     AtEnd,
     AtStart,
     Behind,
+    Enclosed,
     Program,
     Run,
     Split,
 )
+from commitgate.automaton.regex.syntax import TextStart, concatenated
 
 MAX_STEPS = 1_000_000
 """Most steps of one construction: a step looks at one literal or one instruction."""
 
 Atom: TypeAlias = "tuple[int, int, int | None]"
-"""A run that must still match: its instruction, and how many characters it still takes at least and at most."""
+"""A run that must still match: its instruction, and how many characters it still takes at least and at most.
+
+Or, with a negative first number, a look-ahead's own automaton and the state there.
+"""
 Context: TypeAlias = "tuple[bool, bool, tuple[Formula, ...]]"
 """What is known of a place: it starts the text, it stands behind a word character, and what each look-behind wants."""
 Track: TypeAlias = "frozenset[tuple[int, Formula]]"
@@ -54,20 +60,31 @@ _MATCHED = 0
 class Machine:
     """Build the automaton of one program."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, steps: Steps | None = None) -> None:
         self._program = program
-        self._alphabet, masks = Alphabet.telling_apart([ANY_CHARACTER, WORD, *program.sets])
-        self._word, self._masks = masks[1], masks[2:]
+        self._steps = Steps() if steps is None else steps
+        self._enclosed = [
+            Machine(Program(concatenated((TextStart(), node))), self._steps).automaton() for node in program.enclosed
+        ]
+        sets = [_class_sets(dfa) for dfa in self._enclosed]
+        self._alphabet, masks = Alphabet.telling_apart(
+            [ANY_CHARACTER, WORD, *program.sets, *(members for group in sets for members in group)]
+        )
+        self._word, self._masks = masks[1], masks[2 : 2 + len(program.sets)]
+        ends = iter(masks[2 + len(program.sets) :])
+        self._class_masks = [[next(ends) for _ in group] for group in sets]
         self._is_uniform = not program.behinds and not program.has_boundaries
         self._atoms: list[Atom] = [(ACCEPT, 0, 0)] * 3
         self._clauses: list[Clause] = [frozenset()] * 3
         self._numbers: dict[Atom, int] = {}
-        self._has_counts = any(
-            isinstance(run, Run) and (run.least > 1 or run.most not in (1, None)) for run in program.instructions
-        )
+        self._counted = {
+            at
+            for at, run in enumerate(program.instructions)
+            if isinstance(run, Run) and (run.least > 1 or run.most not in (1, None))
+        }
         self._reached: dict[tuple[frozenset[int], Context], dict[int, Formula]] = {}
+        self._derived_clauses: dict[tuple[Clause, int, Context], Formula] = {}
         self._derived: dict[tuple[int, int, Context], Formula] = {}
-        self._steps = 0
 
     def automaton(self) -> Dfa | None:
         """Return the automaton; None where no text matches.
@@ -103,14 +120,17 @@ class Machine:
             return [1 << letter for letter in range(self._alphabet.count)]
         numbers = {abs(number) for clause in state[0] for number in clause if abs(number) > WORD_FOLLOWS}
         groups = [(1 << self._alphabet.count) - 1]
-        for mask in {self._mask(number) for number in numbers}:
+        for mask in {mask for number in numbers for mask in self._masks_of(number)}:
             groups = [part for group in groups for part in (group & mask, group & ~mask) if part]
         return groups
 
-    def _mask(self, number: int) -> int:
-        run = self._program.instructions[self._atoms[number][0]]
+    def _masks_of(self, number: int) -> list[int]:
+        at = self._atoms[number][0]
+        if at < 0:
+            return self._class_masks[-1 - at]
+        run = self._program.instructions[at]
         assert isinstance(run, Run)
-        return self._masks[run.members]
+        return [self._masks[run.members]]
 
     def _step(self, state: State, letter: int) -> State:
         is_word = self._program.has_boundaries and bool(self._word >> letter & 1)
@@ -132,7 +152,7 @@ class Machine:
         parts: list[Formula] = []
         for clause in formula:
             number = next(iter(clause), 0)
-            if len(clause) == 1 and number > WORD_FOLLOWS:
+            if len(clause) == 1 and self._is_run(number):
                 plain.append(number)
             else:
                 parts.append(self._derive_clause(clause, letter, context))
@@ -141,6 +161,11 @@ class Machine:
         return self._merged(parts)
 
     def _derive_clause(self, clause: Clause, letter: int, context: Context) -> Formula:
+        key = (clause, letter, context)
+        known = self._derived_clauses.get(key)
+        if known is not None:
+            self._spend(1)
+            return known
         found = TRUE
         for number in clause:
             derived = self._derive(abs(number), letter, context)
@@ -149,6 +174,7 @@ class Machine:
             found = both(found, derived)
             if not found:
                 break
+        self._derived_clauses[key] = found
         return found
 
     def _derive(self, number: int, letter: int, context: Context) -> Formula:
@@ -156,11 +182,31 @@ class Machine:
             return FALSE
         if number == WORD_FOLLOWS:
             return TRUE if self._word >> letter & 1 else FALSE
+        at, state, _ = self._atoms[number]
+        if at < 0:
+            return self._derive_enclosed(-1 - at, state, letter)
         key = (number, letter, context)
         found = self._derived.get(key)
         if found is None:
             found = self._derived[key] = self._joined(self._follow([number], letter, context))
         return found
+
+    def _derive_enclosed(self, number: int, state: int, letter: int) -> Formula:
+        dfa = self._enclosed[number]
+        assert dfa is not None
+        masks = self._class_masks[number]
+        target = next((target for name, target in dfa.rows[state] if masks[name] >> letter & 1), DEAD)
+        return self._standing(number, target)
+
+    def _standing(self, number: int, state: int) -> Formula:
+        """Return the formula of one state of a look-ahead's own automaton."""
+        dfa = self._enclosed[number]
+        if dfa is None or state == DEAD:
+            return FALSE
+        return TRUE if state == dfa.universal else literal(self._number((-1 - number, state, None)))
+
+    def _is_run(self, number: int) -> bool:
+        return number > WORD_FOLLOWS and self._atoms[number][0] > 0
 
     def _follow(self, numbers: list[int], letter: int, context: Context) -> dict[int, Formula]:
         """Return the atoms that follow any of these after a letter, each with its condition."""
@@ -229,6 +275,9 @@ class Machine:
                 case Ahead(body, is_negated, following):
                     condition = self._joined(self._reach(frozenset({body}), context))
                     pending.append((following, both(guard, negated(condition) if is_negated else condition)))
+                case Enclosed(number, is_negated, following):
+                    condition = self._standing(number, 0)
+                    pending.append((following, both(guard, negated(condition) if is_negated else condition)))
                 case Behind(number, is_negated, following):
                     condition = context[2][number]
                     pending.append((following, both(guard, negated(condition) if is_negated else condition)))
@@ -249,15 +298,15 @@ class Machine:
         cases = sum(len(part) for part in parts if any(len(clause) > 1 for clause in part))
         self._spend(cases * cases // 64)
         formula = either(*parts)
-        if not self._has_counts or len(formula) < 2:
+        if not self._counted or len(formula) < 2:
             return formula
         counted: dict[int, list[int]] = {}
         for clause in formula:
             number = next(iter(clause), 0)
-            if len(clause) == 1 and number > WORD_FOLLOWS:
+            if len(clause) == 1 and number > WORD_FOLLOWS and self._atoms[number][0] in self._counted:
                 counted.setdefault(self._atoms[number][0], []).append(number)
         weaker: set[int] = set()
-        for numbers in counted.values():
+        for numbers in (numbers for numbers in counted.values() if len(numbers) > 1):
             weaker.update(self._weaker(numbers))
         if not weaker:
             return formula
@@ -276,12 +325,41 @@ class Machine:
         return least, -MAX_COUNT if most is None else -most, number
 
     def _is_accepting(self, state: State) -> bool:
-        return any(all((abs(number) == END) == (number > 0) for number in clause) for clause in state[0])
+        return any(all(self._holds_at_end(abs(number)) == (number > 0) for number in clause) for clause in state[0])
+
+    def _holds_at_end(self, number: int) -> bool:
+        at, state, _ = self._atoms[number]
+        dfa = self._enclosed[-1 - at] if at < 0 else None
+        return number == END or (dfa is not None and state in dfa.accepting)
 
     def _spend(self, steps: int) -> None:
-        self._steps += steps
-        if self._steps > MAX_STEPS:
+        self._steps.spend(steps)
+
+
+class Steps:
+    """Count the steps of a construction, those of its look-aheads too."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def spend(self, steps: int) -> None:
+        """Take so many steps.
+
+        Raises:
+            TooManyStates: they are more than ``MAX_STEPS`` in all.
+        """
+        self.count += steps
+        if self.count > MAX_STEPS:
             raise TooManyStates(f"building a pattern takes more than {MAX_STEPS} steps", MAX_STEPS)
+
+
+def _class_sets(dfa: Dfa | None) -> list[CharacterSet]:
+    """Return the characters of each class of an automaton."""
+    ranges: list[list[tuple[int, int]]] = [[] for _ in range(0 if dfa is None else dfa.alphabet.count)]
+    for first, last, number in () if dfa is None else dfa.alphabet.pieces():
+        if number != NO_CLASS:
+            ranges[number].append((first, last))
+    return [CharacterSet.of(members) for members in ranges]
 
 
 def _track(reached: dict[int, Formula]) -> Track:

@@ -21,6 +21,7 @@ from commitgate.automaton.regex.syntax import (
     TextStart,
     WordBoundary,
     is_anchored,
+    looks_behind,
 )
 
 MAX_INSTRUCTIONS = 20_000
@@ -49,6 +50,15 @@ class Ahead:
     """Go on where the instructions from ``body`` match here, or do not."""
 
     body: int
+    is_negated: bool
+    following: int
+
+
+@dataclass(frozen=True, slots=True)
+class Enclosed:
+    """Go on where the pattern of this number matches ahead, or does not; it knows nothing of what came before."""
+
+    number: int
     is_negated: bool
     following: int
 
@@ -89,7 +99,7 @@ class Accept:
     """Match."""
 
 
-Instruction: TypeAlias = "Run | Split | Ahead | Behind | AtStart | AtEnd | AtBoundary | Accept"
+Instruction: TypeAlias = "Run | Split | Ahead | Enclosed | Behind | AtStart | AtEnd | AtBoundary | Accept"
 ACCEPT = 0
 """Where the one ``Accept`` stands."""
 
@@ -111,11 +121,17 @@ class Program:
         self.behinds: list[int] = []
         self.has_boundaries = False
         self._set_numbers: dict[CharacterSet, int] = {}
+        self._enclosed_numbers: dict[Node, int] = {}
         body = self._compile(node, ACCEPT)
         if is_anchored(node):
             self.start = body
         else:
             self.start = self._add(Split([self._run(ANY_CHARACTER, 1, None, body), body]))
+
+    @property
+    def enclosed(self) -> tuple[Node, ...]:
+        """Return the patterns ahead that have automata of their own, by their numbers."""
+        return tuple(self._enclosed_numbers)
 
     def _add(self, instruction: Instruction) -> int:
         if len(self.instructions) >= MAX_INSTRUCTIONS:
@@ -149,6 +165,9 @@ class Program:
             case WordBoundary(is_negated):
                 self.has_boundaries = True
                 return self._add(AtBoundary(is_negated, following))
+            case Look(item, False, is_negated) if not looks_behind(item):
+                self._enclosed_numbers.setdefault(item, len(self._enclosed_numbers))
+                return self._add(Enclosed(self._enclosed_numbers[item], is_negated, following))
             case Look(item, is_behind, is_negated):
                 body = self._compile(item, ACCEPT)
                 if not is_behind:
@@ -187,6 +206,7 @@ __all__ = [
     "AtEnd",
     "AtStart",
     "Behind",
+    "Enclosed",
     "Instruction",
     "Program",
     "Run",

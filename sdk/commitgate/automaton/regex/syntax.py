@@ -184,6 +184,23 @@ def is_anchored(node: Node) -> bool:
             assert_never(node)
 
 
+def looks_behind(node: Node) -> bool:
+    """Return whether what the node matches depends on the text before it."""
+    match node:
+        case Characters() | TextEnd():
+            return False
+        case TextStart() | WordBoundary():
+            return True
+        case Concatenation(parts) | Alternation(parts):
+            return any(looks_behind(part) for part in parts)
+        case Repeat(item):
+            return looks_behind(item)
+        case Look(item, is_behind):
+            return is_behind or looks_behind(item)
+        case _:
+            assert_never(node)
+
+
 def _is_anchored_later(items: tuple[Node, ...]) -> bool:
     # Look-arounds take no character, so that an anchor behind them still holds the start.
     for item in items:
@@ -206,6 +223,7 @@ __all__ = [
     "alternated",
     "concatenated",
     "is_anchored",
+    "looks_behind",
     "repeated",
     "width",
 ]
