@@ -129,7 +129,7 @@ def test_every_member_within_the_digits_can_be_written(
         (between("0", "1.5", "0.01"), ["0.01", "1.5", "1.50", "1.49", "0"], ["1.51", "0.001", "1.500", "2"]),
         (between("0.5", "0.5"), ["0.5"], ["0.4", "0.51", "1"]),
         (between("1e20"), ["100000000000000000000", "999999999999999999999.5"], ["1", "99999999999999999999"]),
-        (between(">0", "<1e-14"), ["0.000000000000001"], ["0", "0.00000000000001"]),
+        (between(">0", "<1e-14"), ["0.000000000000001"], ["0", "0.00000000000001", "0.0000000000000001"]),
         (between(">0", None, "7e30"), ["7000000000000000000000000000000"], ["0", "7"]),
         (between("1", "2", "1e-15"), ["1.000000000000001", "1", "2"], ["0.5", "2.000000000000001"]),
         (ANY_INTEGER, ["0", "-7", "999999999999999"], ["-0", "1.0", "1000000000000000", "01"]),
@@ -163,6 +163,12 @@ def test_few_multiples_of_a_large_prime_are_listed() -> None:
         True,
         False,
     ]
+
+
+def test_excluded_value_shares_no_state_with_its_neighbours() -> None:
+    start = written(NumberSet.between(divisor=Decimal(1), excluded=[Decimal(12), Decimal(-13)]))
+    texts = [b"11", b"12", b"13", b"-12", b"-13", b"120"]
+    assert [start.walk(text).nullable for text in texts] == [True, False, True, True, False, True]
 
 
 def test_powers_of_ten_are_never_too_fine() -> None:

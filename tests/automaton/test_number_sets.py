@@ -151,6 +151,12 @@ def test_coprime_steps_in_a_narrow_interval_are_empty() -> None:
     assert fives.meet(sevens) is None
 
 
+def test_largest_member_is_found_below_steps_that_are_left_out() -> None:
+    found = NumberSet.between(Decimal(0), Decimal(8), divisor=Decimal(1), indivisible=(Decimal(2), Decimal(3)))
+    assert found is not None
+    assert (found.low, found.high, found.count(10)) == (Decimal(1), Decimal(7), 3)
+
+
 def test_point_is_a_value() -> None:
     assert NumberSet.between(Decimal("0.50"), Decimal("0.5")) == NumberSet.of_values([Decimal("0.5")])
     assert NumberSet.between(Decimal("0.5"), Decimal("1.5"), divisor=Decimal(1)) == NumberSet.of_values([Decimal(1)])

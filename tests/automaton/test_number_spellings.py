@@ -66,8 +66,8 @@ def spellings(draw: st.DrawFn, numbers: NumberSet) -> str:
         return draw(st.text("-0123510.eE+", max_size=8))
     if kind == 1:
         return spelled(draw, draw(st.decimals(-1000, 1000, places=draw(st.integers(0, 3)))))
-    ends = [*LISTED, *ENDS, *(end for end in (numbers.low, numbers.high) if end is not None), *numbers.excluded]
-    base = draw(st.sampled_from(ends))
+    own = [*(end for end in (numbers.low, numbers.high) if end is not None), *numbers.excluded, *(numbers.values or ())]
+    base = draw(st.sampled_from(own if own and draw(st.booleans()) else [*LISTED, *ENDS]))
     step = numbers.divisor or draw(st.sampled_from(STEPS))
     if step > 1000 or base > 10**30:
         return spelled(draw, base)
@@ -133,6 +133,10 @@ def test_every_live_state_of_a_walk_can_be_finished(data: st.DataObject, numbers
     [
         (NumberSet.between(Decimal(0), is_low_open=True), "-0.1"),
         (NumberSet.between(Decimal(4), Decimal(9)), "-"),
+        (NumberSet.between(Decimal(41), Decimal(42)), "5"),
+        (NumberSet.between(Decimal(41), Decimal(42)), "40"),
+        (NumberSet.between(Decimal(41), Decimal(42)), "43"),
+        (NumberSet.between(Decimal(41), Decimal(42), is_high_open=True), "42"),
         (NumberSet.between(Decimal(0), Decimal(10), divisor=Decimal(1)), "12345"),
         (NumberSet.between(Decimal(0), Decimal(10), divisor=Decimal(1)), "1.5e-"),
         (NumberSet.of_values([Decimal(150)]), "16"),
@@ -147,7 +151,9 @@ def test_prefix_that_cannot_reach_a_member_is_dead(numbers: NumberSet, prefix: s
     assert accept_term(arena, numbers).walk(prefix.encode()) is arena.empty
 
 
-@pytest.mark.parametrize("text", ["9" * 1001, "1e401", "1e-401", "0." + "0" * 1001, "9" * 1000 + ".", "9" * 1000 + "e"])
+@pytest.mark.parametrize(
+    "text", ["9" * 1001, "1e401", "1e-401", "0." + "0" * 1001, "9" * 1000 + ".", "9" * 1000 + "e", "9" * 998 + "e100"]
+)
 def test_number_beyond_the_limits_of_size_is_dead(text: str) -> None:
     arena = Arena()
     assert accept_term(arena, ANY_NUMBER).walk(text.encode()) is arena.empty
