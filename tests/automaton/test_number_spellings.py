@@ -187,6 +187,14 @@ def test_counters_that_cannot_matter_are_saturated() -> None:
     assert start.walk(b"1e00").saturated(32) is start.walk(b"21e000").saturated(32)
 
 
+def test_bounds_and_divisors_of_thousands_of_digits_are_read() -> None:
+    low = Decimal("0." + "123" * 2_000)
+    multiples = NumberSet.between(low, divisor=Decimal("0." + "7" * 5_000))
+    assert not accept_term(Arena(), multiples or ANY_NUMBER).walk(b"0.7").nullable
+    above = accept_term(Arena(), NumberSet.between(low) or ANY_NUMBER)
+    assert [above.walk(text).nullable for text in (b"0.1231", b"0.1232")] == [False, True]
+
+
 def test_long_list_accepts_its_values_alone() -> None:
     numbers = NumberSet.of_values(Decimal(number) / 2 for number in range(20_000))
     term = accept_term(Arena(), numbers or ANY_NUMBER)

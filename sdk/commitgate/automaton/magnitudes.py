@@ -201,7 +201,7 @@ class Magnitudes:
 
     def _is_multiple_within(self, text: str, first: int, last: int, step: Step) -> bool:
         """Return whether a member begins with these digits and has one of the powers."""
-        size = len(str(step.coefficient))
+        size = step.size
         first = max(first, size + step.power)
         if first > last:
             return False

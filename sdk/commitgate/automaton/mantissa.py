@@ -60,9 +60,14 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Hold the divisor coefficient * 10 ** power, and the factors 2 ** twos * 5 ** fives * rest of its coefficient."""
+    """Hold the divisor coefficient * 10 ** power, whose coefficient is 2 ** twos * 5 ** fives * rest.
+
+    Attributes:
+        size: number of the coefficient's digits.
+    """
 
     coefficient: int
+    size: int
     power: int
     twos: int
     fives: int
@@ -71,12 +76,13 @@ class Step:
     @staticmethod
     def of(divisor: Decimal) -> Step:
         digits, power = significance(divisor)
-        coefficient, fives = int(digits), 0
+        # Python refuses to read an integer of thousands of digits; a decimal is read in full.
+        coefficient, fives = int(Decimal(digits)), 0
         twos = (coefficient & -coefficient).bit_length() - 1
         rest = coefficient >> twos
         while rest % 5 == 0:
             fives, rest = fives + 1, rest // 5
-        return Step(coefficient, power - len(digits), twos, fives, rest)
+        return Step(coefficient, len(digits), power - len(digits), twos, fives, rest)
 
     def state(self, significant: str) -> tuple[int, int]:
         """Return the digits' residue, and the least power of ten whose product with them the coefficient may divide."""
