@@ -58,9 +58,10 @@ class Alphabet:
             pieces.append((start, numbers.setdefault(inside, len(numbers) - 1)))
         masks = [0] * len(sets)
         for signature, number in numbers.items():
-            for index in range(len(sets)):
-                if signature >> index & 1:
-                    masks[index] |= 1 << number
+            while signature:
+                lowest = signature & -signature
+                masks[lowest.bit_length() - 1] |= 1 << number
+                signature ^= lowest
         return Alphabet.of(pieces, len(numbers) - 1), masks
 
     def pieces(self) -> Iterator[tuple[int, int, int]]:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 
 from commitgate.automaton.alphabet import NO_CLASS, Alphabet
 from commitgate.automaton.characters import CharacterSet
-from commitgate.automaton.dfa import ANY_DFA, Dfa, TooManyStates, explore
-from commitgate.automaton.strings import LAST_CODE_POINT, CharacterState, Length, Ranges, TextTable
+from commitgate.automaton.dfa import ANY_DFA, MAX_DFA_STATES, MAX_DFA_WORK, Dfa, TooManyStates, explore
+from commitgate.automaton.minimal import Row, minimal
+from commitgate.automaton.strings import LAST_CODE_POINT, CharacterState, Length, Ranges
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,16 +242,67 @@ def of_texts(texts: Iterable[str], label: str = "") -> TextLanguage | None:
     legal = sorted({text for text in texts if not any("\ud800" <= character <= "\udfff" for character in text)})
     if not legal:
         return None
-    table = TextTable(tuple(legal))
     alphabet = _alphabet_of({ord(character) for text in legal for character in text})
+    letters = {point: alphabet.number_of(point) for point in {ord(character) for text in legal for character in text}}
+    graph = _WordGraph()
+    for text in legal:
+        graph.add(tuple(letters[ord(character)] for character in text))
+    form = minimal(alphabet, *graph.finished())
+    assert form is not None
+    return bounded(Dfa(*form), label=label)
 
-    def successors(state: tuple[int, int, int]) -> Iterable[tuple[int, tuple[int, int, int]]]:
-        low, high, offset = state
-        for point, start, end in table.groups(low, high, offset):
-            yield alphabet.number_of(point), (start, end, offset + 1)
 
-    dfa = explore(alphabet, (0, len(legal), 0), successors, lambda state: len(legal[state[0]]) == state[2])
-    return bounded(dfa, label=label)
+class _WordGraph:
+    """Build the automaton of sorted words so that equal ends are shared at once and not only when all is built.
+
+    Source: Daciuk and others, "Incremental construction of minimal acyclic finite-state automata", 2000.
+    """
+
+    def __init__(self) -> None:
+        self._rows: list[Row] = []
+        self._accepting: set[int] = set()
+        self._known: dict[tuple[bool, Row], int] = {}
+        self._path: list[list[tuple[int, int]]] = [[]]
+        self._ends = [False]
+        self._word: tuple[int, ...] = ()
+        self._work = 0
+
+    def add(self, word: tuple[int, ...]) -> None:
+        """Add a word that is larger than all before."""
+        shared = 0
+        while shared < min(len(word), len(self._word)) and word[shared] == self._word[shared]:
+            shared += 1
+        self._close(shared)
+        self._work += len(word)
+        if self._work > MAX_DFA_WORK:
+            raise TooManyStates(f"texts of more than {MAX_DFA_WORK} characters", MAX_DFA_WORK)
+        self._word = word
+        for _ in word[shared:]:
+            self._path.append([])
+            self._ends.append(False)
+        self._ends[-1] = True
+
+    def _close(self, depth: int) -> None:
+        while len(self._path) > depth + 1:
+            state = self._settle(tuple(self._path.pop()), self._ends.pop())
+            self._path[-1].append((self._word[len(self._path) - 1], state))
+
+    def _settle(self, row: Row, is_accepting: bool) -> int:
+        state = self._known.setdefault((is_accepting, row), len(self._rows))
+        if state == len(self._rows):
+            if state >= MAX_DFA_STATES:
+                raise TooManyStates(f"an automaton of more than {MAX_DFA_STATES} states", MAX_DFA_STATES)
+            self._rows.append(row)
+            if is_accepting:
+                self._accepting.add(state)
+        return state
+
+    def finished(self) -> tuple[list[Row], set[int]]:
+        """Return the rows, the start first, and the states that accept."""
+        self._close(0)
+        rows = [tuple((letter, target + 1) for letter, target in row) for row in (tuple(self._path[0]), *self._rows)]
+        accepting = {state + 1 for state in self._accepting}
+        return rows, accepting | ({0} if self._ends[0] else set())
 
 
 def _alphabet_of(points: set[int]) -> Alphabet:

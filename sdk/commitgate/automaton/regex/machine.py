@@ -39,6 +39,9 @@ from commitgate.automaton.regex.syntax import TextStart, concatenated
 MAX_STEPS = 1_000_000
 """Most steps of one construction: a step looks at one literal or one instruction."""
 
+_SET_UP_STEPS = 500
+"""What it takes to set up one machine, in steps."""
+
 Atom: TypeAlias = "tuple[int, int, int | None]"
 """A run that must still match: its instruction, and how many characters it still takes at least and at most.
 
@@ -63,6 +66,7 @@ class Machine:
     def __init__(self, program: Program, steps: Steps | None = None) -> None:
         self._program = program
         self._steps = Steps() if steps is None else steps
+        self._spend(_SET_UP_STEPS)
         self._enclosed = [
             Machine(Program(concatenated((TextStart(), node))), self._steps).automaton() for node in program.enclosed
         ]
@@ -121,6 +125,7 @@ class Machine:
         numbers = {abs(number) for clause in state[0] for number in clause if abs(number) > WORD_FOLLOWS}
         groups = [(1 << self._alphabet.count) - 1]
         for mask in {mask for number in numbers for mask in self._masks_of(number)}:
+            self._spend(len(groups))
             groups = [part for group in groups for part in (group & mask, group & ~mask) if part]
         return groups
 
@@ -133,6 +138,8 @@ class Machine:
         return [self._masks[run.members]]
 
     def _step(self, state: State, letter: int) -> State:
+        # A context holds what every look-behind wants, and each of them looks its own context up.
+        self._spend(len(state[1]) ** 2)
         is_word = self._program.has_boundaries and bool(self._word >> letter & 1)
         wanted: list[Formula] = []
         tracks: list[Track] = []

@@ -25,6 +25,9 @@ from commitgate.automaton.text_language import ANY_TEXT, TextLanguage, bounded, 
 _LONG_RUN = 16
 """Counts up to this one are worked into the automaton, where they cost few states."""
 
+_MAX_LANGUAGES = 20
+"""Most look-arounds of a pattern that is taken apart into languages."""
+
 
 def pattern_language(pattern: str) -> TextLanguage | None:
     """Return the language of the texts in which the pattern matches somewhere; None where it can match nowhere.
@@ -43,7 +46,8 @@ def pattern_language(pattern: str) -> TextLanguage | None:
 
 def _language(node: Node) -> TextLanguage | None:
     items = node.items if isinstance(node, Concatenation) else (node,)
-    if not items or not isinstance(items[0], TextStart):
+    looks = sum(isinstance(item, Look) for item in items)
+    if not items or not isinstance(items[0], TextStart) or looks > _MAX_LANGUAGES:
         return bounded(Machine(Program(node)).automaton())
     at = 1
     language: TextLanguage | None = ANY_TEXT
