@@ -61,7 +61,7 @@ class Judge(Generic[T]):
         self._clock = clock
         self._must_keep = must_keep
         self._nesting = contract.limits.nesting
-        self._schema = SchemaLayer(contract.schema)
+        self._schema = SchemaLayer(contract.schema, formats=contract.formats, documents=contract.documents)
         self._type = TypeLayer(contract)
         self.records: list[LayerRecord] = []
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 from commitgate.automaton.formats import FORMATS, format_matches
 from commitgate.automaton.json_schema.vocabulary import Vocabulary, vocabulary_of
 from commitgate.errors import LimitExceededError, SchemaError
-from commitgate.gate.effort import FEW_WAYS, MOST_CHECKED, MOST_LISTED, MOST_WAYS, most_ways, visits
+from commitgate.gate.effort import MOST_WAYS, Effort
 from commitgate.gate.failure_words import code_of, message_of
 from commitgate.gate.layers import Failure, Layer
 from commitgate.gate.pattern_search import PatternSearch
@@ -35,8 +35,6 @@ FAILURES_KEPT = 64
 
 UNLISTED = "schema"
 """Code of the one failure that stands for all where looking for them would take too long."""
-
-_UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
 
 
 class SchemaLayer:
@@ -62,8 +60,7 @@ class SchemaLayer:
     ) -> None:
         known = documents or {}
         patterns = PatternSearch()
-        self._references = References(schema, known)
-        self._is_entangled = _checked_ways(self._references) > FEW_WAYS
+        self._effort = _bounded_effort(References(schema, known))
         self._preparation = Preparation(patterns, known)
         self._validator = _validator(schema, formats, known, self._preparation, patterns)
         self._schemas = Schemas(schema, known, patterns=patterns)
@@ -74,11 +71,11 @@ class SchemaLayer:
         Args:
             value: as ``strict_parse`` gives it: every number that is not an integer is a ``Decimal``.
         """
-        if self._is_entangled and visits(self._references, value, MOST_CHECKED) > MOST_CHECKED:
+        if not self._effort.is_checkable(value):
             return _unlisted("to check whether the schema is satisfied would take too long")
         if self._validator.is_valid(value):
             return ()
-        if visits(self._references, value, MOST_LISTED) > MOST_LISTED:
+        if not self._effort.is_listable(value):
             return _unlisted("the schema is not satisfied; to say where would take too long")
         return tuple(self._failure(error) for error in islice(self._validator.iter_errors(value), FAILURES_KEPT))
 
@@ -149,19 +146,17 @@ def _unlisted(message: str) -> tuple[Failure, ...]:
     return (Failure(layer=Layer.SCHEMA, code=UNLISTED, pointer="", message=message),)
 
 
-def _checked_ways(references: References) -> int:
-    """Return the number of ways below unevaluated keywords, 0 without these."""
-    starts = [node for node in references.nodes() if any(keyword in node for keyword in _UNEVALUATED)]
-    found = most_ways(references, starts)
-    if found > MOST_WAYS:
+def _bounded_effort(references: References) -> Effort:
+    effort = Effort(references)
+    if effort.unevaluated_ways > MOST_WAYS:
         raise LimitExceededError(
-            f"more than {MOST_WAYS} ways lead through the schemas that apply in one place with "
-            f"{' or '.join(_UNEVALUATED)}; write fewer references there",
+            f"more than {MOST_WAYS} ways lead through the schemas that apply in one place with unevaluatedProperties "
+            "or unevaluatedItems; write fewer references there",
             limit_name="reference_ways",
             limit=MOST_WAYS,
-            found=found,
+            found=effort.unevaluated_ways,
         )
-    return found
+    return effort
 
 
 def _schema_error(error: ValidationError) -> SchemaError:
