@@ -44,9 +44,11 @@ class Style:
     property_order: PropertyOrder = "schema"
 
     def __post_init__(self) -> None:
-        if self.white_space not in ("python", "compact") and not isinstance(self.white_space, FreeSpace):
+        # A caller without a type checker can pass anything.
+        white_space: object = self.white_space
+        if not isinstance(white_space, FreeSpace) and white_space not in ("python", "compact"):
             raise MisuseError(
-                f"Style.white_space must be 'python', 'compact' or FreeSpace(most), found {self.white_space!r}"
+                f"Style.white_space must be 'python', 'compact' or FreeSpace(most), found {white_space!r}"
             )
         if self.property_order not in ("schema", "any"):
             raise MisuseError(f"Style.property_order must be 'schema' or 'any', found {self.property_order!r}")

@@ -1,6 +1,7 @@
 """Read the keywords that speak of arrays.
 
-Source: JSON Schema drafts 4 to 2020-12: ``items`` as a list and ``additionalItems`` until 2019-09, ``prefixItems`` after.
+Source: JSON Schema drafts 4 to 2020-12; ``items`` as a list and ``additionalItems`` until 2019-09, then
+``prefixItems`` and ``items``.
 """
 
 from __future__ import annotations

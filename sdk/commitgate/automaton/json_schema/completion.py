@@ -13,8 +13,8 @@ from itertools import product
 from typing import TypeAlias
 
 from commitgate.automaton.json_schema.nodes import Node, meet_nodes
-from commitgate.automaton.json_schema.text_sets import common_texts, texts_without
 from commitgate.automaton.json_schema.shapes import ArrayShape, KeyClass, ObjectShape, Property, Some
+from commitgate.automaton.json_schema.text_sets import common_texts, texts_without
 
 MAX_STEPS = 5_000
 """Most items that are looked at one by one where several ``contains`` meet; past that no dead end is looked for."""
@@ -125,7 +125,9 @@ def split_classes(shape: ObjectShape) -> tuple[KeyClass, ...]:
                 split.append(keys)
                 continue
             split.append(KeyClass(inside, keys.node, keys.is_evaluated))
-            split.extend(KeyClass(piece, keys.node, keys.is_evaluated) for piece in texts_without(keys.texts, asked.texts))
+            split.extend(
+                KeyClass(piece, keys.node, keys.is_evaluated) for piece in texts_without(keys.texts, asked.texts)
+            )
         found = split
     return tuple(found)
 

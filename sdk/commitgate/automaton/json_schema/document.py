@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import cast
 from urllib.parse import unquote, urldefrag, urljoin
 
-from commitgate.automaton.json_schema.drafts import Draft
+from commitgate.automaton.json_schema.drafts import Draft, draft_of
 from commitgate.automaton.json_schema.forms import check_form
 from commitgate.automaton.json_schema.keywords import Holds, Keyword, Kind, Level
 from commitgate.automaton.json_schema.plain_json import kind_of, plain_copy, too_large
@@ -87,6 +87,7 @@ class SchemaDocument:
         self.has_hidden_schemas = False
         self._given = {urldefrag(uri)[0]: document for uri, document in (documents or {}).items()}
         self._roots: dict[str, JsonSchema] = {}
+        self._metas: dict[str, JsonSchema] = {}
         self._schemas: dict[str, JsonSchema] = {}
         self._contexts: dict[str, Context] = {}
         self._resources: dict[str, str] = {}
@@ -109,8 +110,8 @@ class SchemaDocument:
 
     @property
     def loaded(self) -> Mapping[str, JsonSchema]:
-        """Return the other documents that references reached, by URI."""
-        return {name: document for name, document in self._roots.items() if name}
+        """Return the other documents that references and ``$schema`` reached, by URI."""
+        return {**self._metas, **{name: document for name, document in self._roots.items() if name}}
 
     @property
     def schemas(self) -> Mapping[str, JsonSchema]:
@@ -151,6 +152,18 @@ class SchemaDocument:
         vocabulary = self._contexts[place].vocabulary
         is_kept = {name for name in schema if vocabulary.keyword(name).kind is not Kind.ANNOTATION}
         return frozenset(is_kept | (schema.keys() & _NAMING))
+
+    def mark_keyword(self, keyword: str, reason: str) -> None:
+        """Record that a keyword is not decoded, wherever it stands."""
+        for name, place in list(self._rows):
+            if name == keyword:
+                self.mark(keyword, place, reason)
+
+    def mark_all(self, place: str, reason: str) -> None:
+        """Record that nothing at a place, nor below it, is sure to be decoded."""
+        for keyword, pointer in list(self._rows):
+            if pointer == place or pointer.startswith(place + "/"):
+                self.mark(keyword, pointer, reason)
 
     def uses(self, *names: str) -> bool:
         """Return whether some place looked at so far holds one of these keywords."""
@@ -287,6 +300,7 @@ class SchemaDocument:
         chosen = schema.get("$schema")
         if isinstance(chosen, str) and (is_root or isinstance(named, str)):
             vocabulary = vocabulary_of(chosen, self._given, place)
+            self._note_meta(chosen)
             named = schema.get(vocabulary.draft.id_keyword)
         else:
             vocabulary = outer.vocabulary
@@ -300,6 +314,11 @@ class SchemaDocument:
         if fragment and vocabulary.draft.reference_stands_alone:
             self._anchors.setdefault((root, unquote(fragment)), place)
         return Context(base, root, vocabulary)
+
+    def _note_meta(self, chosen: str) -> None:
+        uri = urldefrag(chosen)[0]
+        if draft_of(chosen) is None and uri not in self._metas:
+            self._metas[uri] = _as_schema(plain_copy(self._given[uri], self.limits), uri + "#")
 
     def _look_at(self, place: str, schema: JsonSchema, context: Context) -> None:
         self._schemas[place] = schema
@@ -366,9 +385,7 @@ def _as_schema(value: object, place: str) -> JsonSchema:
     )
 
 
-def _subschemas(
-    schema: dict[str, JsonValue], place: str, vocabulary: Vocabulary
-) -> Iterator[tuple[str, JsonValue]]:
+def _subschemas(schema: dict[str, JsonValue], place: str, vocabulary: Vocabulary) -> Iterator[tuple[str, JsonValue]]:
     """Yield the place and value of each schema that the keywords of ``schema`` hold directly."""
     for name, value in schema.items():
         yield from _held(vocabulary.keyword(name), value, child(place, name))
@@ -378,7 +395,7 @@ def _held(known: Keyword, value: JsonValue, place: str) -> Iterator[tuple[str, J
     match known.holds, value:
         case Holds.SCHEMA, _:
             yield place, value
-        case (Holds.LIST | Holds.SCHEMA_OR_LIST), list():
+        case ((Holds.LIST | Holds.SCHEMA_OR_LIST), list()):
             for index, item in enumerate(value):
                 yield child(place, index), item
         case Holds.SCHEMA_OR_LIST, _:

@@ -48,6 +48,10 @@ def _is_texts(value: object) -> bool:
     return all(isinstance(item, str) for item in items) and len(set(items)) == len(items)
 
 
+def _is_full_texts(value: object) -> bool:
+    return _is_full_list(value) and _is_texts(value)
+
+
 def _is_type(value: object) -> bool:
     if isinstance(value, str):
         return value in TYPES
@@ -132,7 +136,7 @@ _DRAFT_4: Mapping[str, Form] = MappingProxyType(
     {
         "exclusiveMinimum": _BOOLEAN,
         "exclusiveMaximum": _BOOLEAN,
-        "required": (lambda value: _is_full_list(value) and _is_texts(value), "an array of distinct strings, not empty"),
+        "required": (_is_full_texts, "an array of at least one string, all distinct"),
         "id": _TEXT,
     }
 )

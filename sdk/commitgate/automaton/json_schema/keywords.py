@@ -145,25 +145,41 @@ KEYWORDS: Mapping[str, Keyword] = MappingProxyType(
 UNKNOWN = Keyword(_ANNOTATION)
 """What a word that is not in the draft counts as (2020-12 core section 4.3.1)."""
 
-VOCABULARIES: Mapping[str, frozenset[str]] = MappingProxyType(
-    {
-        "applicator": frozenset(
-            "prefixItems items additionalItems contains additionalProperties properties patternProperties "
-            "dependentSchemas propertyNames if then else allOf anyOf oneOf not".split()
-        ),
-        "unevaluated": frozenset({"unevaluatedItems", "unevaluatedProperties"}),
-        "validation": frozenset(
-            "type enum const multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern "
-            "maxItems minItems uniqueItems maxContains minContains maxProperties minProperties required "
-            "dependentRequired".split()
-        ),
+_APPLICATORS = (
+    "prefixItems",
+    "items",
+    "additionalItems",
+    "contains",
+    "additionalProperties",
+    "properties",
+    "patternProperties",
+    "dependentSchemas",
+    "propertyNames",
+    "if",
+    "then",
+    "else",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+)
+_UNEVALUATED = ("unevaluatedItems", "unevaluatedProperties")
+_OF_THE_CORE = ("$ref", "$dynamicRef", "$recursiveRef")
+
+
+def _vocabularies() -> Mapping[str, frozenset[str]]:
+    known: dict[str, frozenset[str]] = {
+        "applicator": frozenset(_APPLICATORS),
+        "unevaluated": frozenset(_UNEVALUATED),
         "format": frozenset({"format"}),
     }
-)
-"""The keywords that a meta-schema may leave out, by the last word of their vocabulary's URI."""
+    assertions = frozenset(name for name, entry in KEYWORDS.items() if entry.kind is _ASSERTION)
+    validation = assertions.difference(*known.values(), _OF_THE_CORE, {"dependencies"})
+    return MappingProxyType({**known, "validation": validation})
 
-ALWAYS = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
-"""Constraining keywords of the core vocabulary, which no meta-schema leaves out."""
+
+VOCABULARIES: Mapping[str, frozenset[str]] = _vocabularies()
+"""The keywords that a meta-schema may leave out, by the last word of their vocabulary's URI."""
 
 
 @cache
@@ -175,9 +191,4 @@ def keywords_of(draft: Draft) -> Mapping[str, Keyword]:
     return MappingProxyType(found)
 
 
-__all__ = ["ALWAYS", "KEYWORDS", "UNKNOWN", "VOCABULARIES", "Holds", "Keyword", "Kind", "Level", "keywords_of"]
-
-
-def keyword(name: str) -> Keyword:
-    """Return what is known of a keyword in any draft."""
-    return KEYWORDS.get(name, UNKNOWN)
+__all__ = ["KEYWORDS", "UNKNOWN", "VOCABULARIES", "Holds", "Keyword", "Kind", "Level", "keywords_of"]

@@ -172,8 +172,17 @@ class Meaning:
 
     def _meet_part(self, found: Language, part: Part) -> Language:
         language = self._of_part(part)
-        keyword = next(iter(self.document.constraining(part.pointer)), "type") if isinstance(part, SchemaAt) else "not"
-        return self.meet(found, language, keyword, part.pointer)
+        if found is EVERYTHING or language is EVERYTHING:
+            return language if found is EVERYTHING else found
+        met = self.try_meet(found, language)
+        if met is not None:
+            return met
+        match part:
+            case Not(_, pointer, keyword):
+                self.check(keyword, pointer, _MULTIPLY)
+            case _:
+                self.document.mark_all(part.pointer, _MULTIPLY)
+        return replace(found, is_exact=False)
 
     def _of_part(self, part: Part) -> Language:
         match part:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias
 
-Scalar: TypeAlias = "None | bool | Decimal | str"
+Scalar: TypeAlias = "bool | Decimal | str | None"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from commitgate.automaton.json_schema.scalar_keywords import size_of
 from commitgate.automaton.json_schema.shapes import ANY_KEY, KeyClass, ObjectShape, Property, disjoint
 from commitgate.automaton.json_schema.text_sets import common_texts, texts_without
 from commitgate.automaton.text_language import ANY_TEXT, TextLanguage
+from commitgate.json_value import JsonValue
 from commitgate.pointer import child
 
 if TYPE_CHECKING:
@@ -63,9 +64,7 @@ def _patterns(meaning: Meaning, schema: Keywords, place: str) -> list[tuple[Text
     return found
 
 
-def _classes(
-    patterns: Iterable[tuple[TextLanguage, Node]], rest: Node, *, is_written: bool
-) -> tuple[KeyClass, ...]:
+def _classes(patterns: Iterable[tuple[TextLanguage, Node]], rest: Node, *, is_written: bool) -> tuple[KeyClass, ...]:
     """Return the undeclared keys by the patterns that they match; ``rest`` holds for those that match none."""
     found = list(ANY_KEY)
     for texts, node in patterns:
@@ -110,7 +109,7 @@ def _dependent_required(meaning: Meaning, schema: Keywords, place: str) -> Langu
     return _needing({name: names for name, names in found.items() if isinstance(names, list)})
 
 
-def _needing(names: dict[str, list[object]]) -> Language:
+def _needing(names: dict[str, list[JsonValue]]) -> Language:
     needs = tuple((name, tuple(str(other) for other in others)) for name, others in names.items() if others)
     return replace(EVERYTHING, objects=(ObjectShape(needs=needs),)) if needs else EVERYTHING
 

@@ -185,9 +185,7 @@ class Members:
         if self.grammar.is_generating and others >= self.grammar.limits.free_properties and self.may_close(seen):
             return False
         ahead = 0 if self.grammar.keeps_order else self.ahead(seen)
-        return any(
-            self.keys.can_finish(seen.declared, others + 1, seen.found | way.found, ahead) for way in free.ways
-        )
+        return any(self.keys.can_finish(seen.declared, others + 1, seen.found | way.found, ahead) for way in free.ways)
 
     def fresh(self, free: FreeKeys, seen: Seen) -> CharacterState | None:
         """Return the undeclared keys of a class that may come next; None where none is left.

@@ -27,11 +27,13 @@ def language_of_pattern(pattern: str, place: str, keyword: str) -> TextLanguage 
         return pattern_language(pattern)
     except PatternError as error:
         raise SchemaError(
-            f"{keyword} at {place or 'the root'} holds a malformed pattern: {error}", pointer=place, keyword=keyword
+            f"{keyword} at {place or 'the root'} holds a malformed pattern: {error} (character {error.position})",
+            pointer=place,
+            keyword=keyword,
         ) from None
     except PatternUnsupported as error:
         raise UnsupportedError(
-            f"{keyword} at {place or 'the root'} cannot be enforced: {error}",
+            f"{keyword} at {place or 'the root'} cannot be enforced: {error} (character {error.position})",
             pointer=place,
             keyword=keyword,
             reason=str(error),

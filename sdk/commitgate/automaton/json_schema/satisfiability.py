@@ -12,15 +12,22 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
 from typing import TypeVar
 
+from commitgate.automaton.generated_number import NumbersTooFine, generate_term
 from commitgate.automaton.json_schema.completion import array_can_finish, object_can_finish, split_classes, ways_of
 from commitgate.automaton.json_schema.language import Language
 from commitgate.automaton.json_schema.meaning import Meaning
 from commitgate.automaton.json_schema.nodes import Node, meet_nodes, one_scalar
 from commitgate.automaton.json_schema.shapes import ArrayShape, ObjectShape
 from commitgate.automaton.json_schema.unique_items import UniqueItems
+from commitgate.automaton.number_room import MAX_RESIDUES
+from commitgate.automaton.number_set import NumberSet
+from commitgate.automaton.terms import Arena
 from commitgate.errors import LimitExceededError, UnsatisfiableError
+
+_TOO_FINE = "multiples of so long a number cannot be told apart digit by digit while one is written"
 
 ShapeT = TypeVar("ShapeT", ArrayShape, ObjectShape)
 
@@ -91,9 +98,7 @@ class Satisfiability:
             return max(known, default=0) + 1 if len(known) == len(heights) else None
         return self._least_height(_member_nodes(shape), lambda fits: object_can_finish(shape, fits))
 
-    def _least_height(
-        self, nodes: Iterable[Node], can_finish: Callable[[Callable[[Node], bool]], bool]
-    ) -> int | None:
+    def _least_height(self, nodes: Iterable[Node], can_finish: Callable[[Callable[[Node], bool]], bool]) -> int | None:
         """Return one more than the least height of children with which a structure can be finished."""
         heights = {node: self._heights.get(node) for node in nodes}
         for depth in sorted({-1, *(height for height in heights.values() if height is not None)}):
@@ -110,7 +115,10 @@ class Satisfiability:
         while queue:
             node = queue.popleft()
             self._heights[node] = None
-            for used in dict.fromkeys(self._children(self.meaning.of(node))):
+            language = self.meaning.of(node)
+            if any(self._is_too_fine(shape.numbers) for shape in language.numbers):
+                self.meaning.document.mark_keyword("multipleOf", _TOO_FINE)
+            for used in dict.fromkeys(self._children(language)):
                 if used not in users:
                     users[used] = []
                     queue.append(used)
@@ -123,6 +131,19 @@ class Satisfiability:
                         )
                 users[used].append(node)
         return users
+
+    def _is_too_fine(self, numbers: NumberSet) -> bool:
+        """Return whether numbers cannot be written digit by digit, so that ``generate`` leaves their step out."""
+        steps = (numbers.divisor or Decimal(1), *numbers.indivisible)
+        if all(int("".join(map(str, step.as_tuple().digits))) <= MAX_RESIDUES for step in steps):
+            return False
+        limits = self.meaning.document.limits
+        digits = {"integer_digits": limits.integer_digits, "fraction_digits": limits.fraction_digits}
+        try:
+            generate_term(Arena(max_states=limits.states), numbers, **digits)
+        except NumbersTooFine:
+            return True
+        return False
 
     def _children(self, language: Language) -> Iterator[Node]:
         for array in language.arrays:

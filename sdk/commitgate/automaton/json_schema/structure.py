@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from commitgate.automaton.deferred import Deferred
-from commitgate.automaton.generated_number import generate_term
+from commitgate.automaton.generated_number import NumbersTooFine, generate_term
 from commitgate.automaton.json_schema.arrays import array_term
 from commitgate.automaton.json_schema.language import Language
 from commitgate.automaton.json_schema.nodes import Node
 from commitgate.automaton.json_schema.objects import object_term
 from commitgate.automaton.json_schema.satisfiability import Satisfiability
 from commitgate.automaton.json_schema.shapes import NumberShape, StringShape
+from commitgate.automaton.number_set import NumberSet
 from commitgate.automaton.number_spelling import accept_term
 from commitgate.automaton.spelling import Spelling, StringBody
 from commitgate.automaton.strings import one_of
@@ -144,12 +145,17 @@ class Value(Deferred):
 def _number(grammar: Grammar, shape: NumberShape) -> Term:
     if not grammar.is_generating:
         return accept_term(grammar.arena, shape.numbers, is_literal_integer=shape.is_literal)
+    try:
+        return _written(grammar, shape.numbers)
+    except NumbersTooFine:
+        # The support table says so: the step is checked after generation.
+        return _written(grammar, shape.numbers.coarser())
+
+
+def _written(grammar: Grammar, numbers: NumberSet) -> Term:
     limits = grammar.limits
     return generate_term(
-        grammar.arena,
-        shape.numbers,
-        integer_digits=limits.integer_digits,
-        fraction_digits=limits.fraction_digits,
+        grammar.arena, numbers, integer_digits=limits.integer_digits, fraction_digits=limits.fraction_digits
     )
 
 

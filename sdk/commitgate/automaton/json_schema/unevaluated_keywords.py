@@ -59,8 +59,7 @@ def _array(shape: ArrayShape, node: Node, place: str) -> ArrayShape:
     rest = either((node, *counted), place)
     length = max(len(shape.prefix), shape.evaluated)
     prefix = tuple(
-        shape.item(index) if index < shape.evaluated else meet_nodes(shape.item(index), rest)
-        for index in range(length)
+        shape.item(index) if index < shape.evaluated else meet_nodes(shape.item(index), rest) for index in range(length)
     )
     return replace(shape, prefix=prefix, items=meet_nodes(shape.items, rest), evaluated=None)
 
