@@ -18,6 +18,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 from commitgate.automaton.json_schema.drafts import Draft, draft_of
 from commitgate.automaton.json_schema.forms import check_form
 from commitgate.automaton.json_schema.keywords import Holds, Keyword, Kind, Level
+from commitgate.automaton.json_schema.patterns import check_pattern
 from commitgate.automaton.json_schema.plain_json import kind_of, plain_copy, too_large
 from commitgate.automaton.json_schema.vocabulary import Vocabulary, vocabulary_of
 from commitgate.errors import SchemaError, UnsupportedError
@@ -328,6 +329,7 @@ class SchemaDocument:
         for name, value in schema.items():
             if name in context.vocabulary.keywords:
                 check_form(name, value, context.vocabulary.draft, place)
+                _check_patterns(name, value, place)
         for name in self.constraining(place):
             self._rows[name, place] = SupportRow(name, place, "decoded")
         self._name(place, schema, context)
@@ -353,6 +355,17 @@ class SchemaDocument:
             raise too_large("properties", limits.properties, self._properties, place, "properties")
         if isinstance(values, list) and len(values) > limits.enum_values:
             raise too_large("enum_values", limits.enum_values, len(values), place, "enum")
+
+
+def _check_patterns(name: str, value: JsonValue, place: str) -> None:
+    match name, value:
+        case "pattern", str():
+            check_pattern(value, place, name)
+        case "patternProperties", dict():
+            for pattern in value:
+                check_pattern(pattern, place, name)
+        case _:
+            return
 
 
 def _document_and_pointer(place: str) -> tuple[str, str]:

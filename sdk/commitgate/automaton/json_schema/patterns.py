@@ -5,9 +5,33 @@ Source: ECMA-262 patterns, as JSON Schema validation asks for them (2020-12 core
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TypeVar
+
 from commitgate.automaton.regex import PatternError, PatternUnsupported, pattern_language
+from commitgate.automaton.regex.parser import parse
 from commitgate.automaton.text_language import TextLanguage
 from commitgate.errors import SchemaError, UnsupportedError
+
+T = TypeVar("T")
+
+_CACHED_PATTERNS = 512
+
+
+def check_pattern(pattern: str, place: str, keyword: str) -> None:
+    """Check that a pattern is one, and regular as far as its parts go.
+
+    Args:
+        pattern: an ECMA-262 pattern.
+        place: place of the schema that holds it.
+        keyword: ``pattern`` or ``patternProperties``.
+
+    Raises:
+        SchemaError: it is malformed.
+        UnsupportedError: it is not regular.
+    """
+    _placed(parse, pattern, place, keyword)
 
 
 def language_of_pattern(pattern: str, place: str, keyword: str) -> TextLanguage | None:
@@ -23,21 +47,32 @@ def language_of_pattern(pattern: str, place: str, keyword: str) -> TextLanguage 
         UnsupportedError: it is not regular.
         TooManyStates: its automaton would be too large.
     """
+    return _placed(_language, pattern, place, keyword)
+
+
+@lru_cache(maxsize=_CACHED_PATTERNS)
+def _language(pattern: str) -> TextLanguage | None:
+    return pattern_language(pattern)
+
+
+def _placed(read: Callable[[str], T], pattern: str, place: str, keyword: str) -> T:
+    where = place or "the root"
     try:
-        return pattern_language(pattern)
+        return read(pattern)
     except PatternError as error:
         raise SchemaError(
-            f"{keyword} at {place or 'the root'} holds a malformed pattern: {error} (character {error.position})",
+            f"{keyword} at {where} holds a malformed pattern: {error} (character {error.position})",
             pointer=place,
             keyword=keyword,
         ) from None
     except PatternUnsupported as error:
         raise UnsupportedError(
-            f"{keyword} at {place or 'the root'} cannot be enforced: {error} (character {error.position})",
+            f"{keyword} at {where} cannot be enforced: {error} (character {error.position}); "
+            "write the alternatives out, or check it in a rule",
             pointer=place,
             keyword=keyword,
             reason=str(error),
         ) from None
 
 
-__all__ = ["language_of_pattern"]
+__all__ = ["check_pattern", "language_of_pattern"]
