@@ -91,6 +91,8 @@ def test_language_is_what_a_backtracking_engine_matches(pattern: str, texts: lis
         ("(?<=^a)b|(?<!c)d", ["ab", "d", "ad"], ["b", "cd", "cab"]),
         ("(?<=a(?=b).)c", ["abc"], ["aac", "c"]),
         ("(?<!(?<=a)b)c", ["c", "bc"], ["abc"]),
+        ("a(?=b(?<=ab))", ["ab"], ["b", "aa"]),
+        ("^ab[a-z]{20,30}$", ["ab" + "c" * 20, "ab" + "c" * 30], ["ab" + "c" * 18, "ab" + "c" * 31]),
         (r"\bcat\b", ["cat", "a cat."], ["cats", "_cat"]),
         (r"\Bcat", ["scat"], ["cat"]),
         (r"^(?:\b|-)$", ["-"], ["", "a"]),

@@ -107,8 +107,8 @@ def test_every_state_is_live_and_tells_the_same_texts(language: TextLanguage | N
 @settings(max_examples=200)
 @given(
     pattern=st.sampled_from(PATTERNS),
-    least=st.integers(0, 40),
-    extra=st.one_of(st.none(), st.integers(0, 40)),
+    least=st.one_of(st.integers(0, 3), st.integers(0, 40)),
+    extra=st.one_of(st.none(), st.integers(0, 4), st.integers(0, 40)),
     reach=st.integers(0, 3),
 )
 def test_saturated_state_agrees_as_far_as_it_must(pattern: str, least: int, extra: int | None, reach: int) -> None:
@@ -122,9 +122,27 @@ def test_saturated_state_agrees_as_far_as_it_must(pattern: str, least: int, extr
         assert exact is None or shared is None or exact.nullable == shared.nullable
 
 
+def test_bounds_within_reach_are_kept() -> None:
+    short = meet(of("^(?:aab)*$"), of_lengths(0, 2))
+    assert short is not None
+    assert short.state().saturated(2) == short.state()
+    narrow = meet(of("^(?:aab)*$"), of_lengths(2, 4))
+    assert narrow is not None
+    assert after(narrow.state().saturated(1), "b") is None
+    assert after(narrow.state().saturated(4), "aaba") is None
+
+
+def test_lengths_repeat_with_their_period() -> None:
+    assert of("^(?:aaaaa)*$").dfa.lengths.period() == (0, 5)
+    assert of("^a{3}(?:aa)*$").dfa.lengths.period()[1] == 2
+
+
 def test_states_with_far_counts_are_shared() -> None:
     state = of("^[a-z]{1,65535}$").state()
-    assert after(state, "a" * 100).saturated(32) == after(state, "a" * 200).saturated(32)  # pyright: ignore
+    early, late = after(state, "a" * 100), after(state, "a" * 200)
+    assert early is not None
+    assert late is not None
+    assert early.saturated(32) == late.saturated(32)
     exact = meet(of("^(?:ab)*$"), of_lengths(2_000, 2_000))
     assert exact is not None
     first, second = after(exact.state(), "ab" * 10), after(exact.state(), "ab" * 20)
@@ -208,6 +226,7 @@ def test_spelled_language_holds_the_same_texts(language: TextLanguage | None, te
     if language is not None:
         body = StringBody.make(Arena(), language.state(), Spelling(is_canonical))
         assert body.walk(f'{text}"'.encode()).nullable == language.contains(text)
+        assert (body.walk(text.encode()) is body.arena.empty) == (after(language.state(), text) is None)
 
 
 @pytest.mark.parametrize("pattern", [r"^[\p{L} ]{1,500}$", "^a[^/]{0,5000}$", "^(?:é{0,900})$"])
