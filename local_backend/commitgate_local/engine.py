@@ -176,8 +176,8 @@ class MaskEngine:
     def _start(self, contract: Contract[object]) -> Term:
         from commitgate.automaton import compile as compile_contract
 
-        # Limits shape the generated language and are not part of the contract's language.
-        key = (contract.language_digest, contract.limits)
+        # Of one language, limits and style decide what is generated.
+        key = (contract.language_digest, contract.limits, contract.style)
         with self._lock:
             found = self._compiled.get(key)
             if found is not None:

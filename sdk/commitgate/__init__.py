@@ -30,6 +30,7 @@ from commitgate.outcome import (
 )
 from commitgate.preview import Preview, Reset
 from commitgate.run.structured_run import StructuredRun
+from commitgate.style import FreeSpace, Style
 from commitgate.timeouts import Timeouts
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "Ending",
     "Failure",
     "Filtered",
+    "FreeSpace",
     "InDoubt",
     "Invalid",
     "Layer",
@@ -62,6 +64,7 @@ __all__ = [
     "RuleViolation",
     "Sampling",
     "StructuredRun",
+    "Style",
     "TimedOut",
     "Timeouts",
     "Truncated",

@@ -243,7 +243,7 @@ class Call(Generic[T, R]):
         request = GenerationRequest(
             model=order.model,
             contract=contract,
-            messages=order.conversation.to_send(contract.schema, order.prompt_schema),
+            messages=order.conversation.to_send(contract.schema, order.prompt_schema, contract.documents),
             sampling=order.sampling,
             forced=order.forced,
         )

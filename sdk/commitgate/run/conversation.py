@@ -58,12 +58,20 @@ class Conversation:
             return (*self.messages, Message("user", described(schema)))
         return self.messages
 
-    def to_send(self, schema: JsonSchema, prompt_schema: PromptSchema) -> tuple[Message, ...]:
-        """Return the messages as the model gets them, never empty."""
+    def to_send(
+        self, schema: JsonSchema, prompt_schema: PromptSchema, documents: Mapping[str, JsonSchema] | None = None
+    ) -> tuple[Message, ...]:
+        """Return the messages as the model gets them, never empty.
+
+        Args:
+            schema: what the answer must satisfy.
+            prompt_schema: whether the model is shown it.
+            documents: further schemas by absolute URI, which its references may name.
+        """
         messages = self.asked(schema)
         if prompt_schema == "none" or isinstance(schema, bool):
             return messages
-        return _with_system(messages, outline(schema))
+        return _with_system(messages, outline(schema, documents))
 
 
 def _messages(given: object) -> tuple[Message, ...]:

@@ -10,11 +10,11 @@ only other schemas as JSON.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from commitgate.gate.places import Schemas
-from commitgate.json_value import JsonObject, JsonValue
+from commitgate.gate.references import References
+from commitgate.json_value import JsonObject, JsonSchema, JsonValue
 
 LINES = 200
 """Most lines of an outline: a model that needs more does not read them."""
@@ -42,52 +42,54 @@ _TYPES = {
 }
 
 
-def outline(schema: JsonObject) -> str:
-    """Return the instruction that shows ``schema`` to a model."""
-    schemas = Schemas(schema)
-    node = _resolved(schemas, schema)
+def outline(schema: JsonObject, documents: Mapping[str, JsonSchema] | None = None) -> str:
+    """Return the instruction that shows ``schema`` to a model.
+
+    Args:
+        schema: the schema.
+        documents: further schemas by absolute URI, which its references may name.
+    """
+    references = References(schema, documents)
+    node = _resolved(references, schema)
     heading = _FIELDS
     if "properties" not in node and isinstance(node.get("items"), dict):
-        node, heading = _resolved(schemas, node["items"]), _ITEMS
+        node, heading = _resolved(references, node["items"]), _ITEMS
     # Taken one by one: fields that refer to one another can be more than any memory holds.
-    lines = list(islice(_fields(schemas, node, 0), LINES))
+    lines = list(islice(_fields(references, node, 0), LINES))
     if not lines:
         return f"{_SCHEMA}\n{json.dumps(_without_noise(schema), ensure_ascii=False, default=str)}"
     return "\n".join([heading, *lines])
 
 
-def _fields(schemas: Schemas, node: JsonObject, depth: int) -> Iterator[str]:
+def _fields(references: References, node: JsonObject, depth: int) -> Iterator[str]:
     properties = node.get("properties")
     if not isinstance(properties, dict) or depth == DEPTH:
         return
     for name, member in properties.items():
-        field = _resolved(schemas, member)
-        yield "  " * depth + f"- {name}: {_phrase(schemas, field)}"
-        items = _resolved(schemas, field.get("items"))
-        yield from _fields(schemas, field if "properties" in field else items, depth + 1)
+        field = _resolved(references, member)
+        yield "  " * depth + f"- {name}: {_phrase(references, field)}"
+        items = _resolved(references, field.get("items"))
+        yield from _fields(references, field if "properties" in field else items, depth + 1)
 
 
-def _resolved(schemas: Schemas, node: JsonValue) -> JsonObject:
+def _resolved(references: References, node: JsonValue) -> JsonObject:
     """Follow references; words beside a reference are kept, as pydantic writes descriptions there."""
     found: JsonObject = {}
     for _ in range(DEPTH):
         if not isinstance(node, dict):
             break
         found = {**node, **found}
-        reference = node.get("$ref")
-        if not isinstance(reference, str):
-            break
-        node = schemas.resolve(reference)
+        node = next(references.referred(node), None)
     return found
 
 
-def _phrase(schemas: Schemas, field: JsonObject) -> str:
+def _phrase(references: References, field: JsonObject) -> str:
     description = field.get("description")
     choices = _choices(field)
     words = [description.strip()] if isinstance(description, str) and description.strip() else []
     if choices:
         words.append("one of " + ", ".join(choices))
-    return ", ".join(words) or " or ".join(_types(schemas, field)) or "any value"
+    return ", ".join(words) or " or ".join(_types(references, field)) or "any value"
 
 
 def _choices(field: JsonObject) -> list[str]:
@@ -98,7 +100,7 @@ def _choices(field: JsonObject) -> list[str]:
     return [*shown, "…"] if len(values) > CHOICES else shown
 
 
-def _types(schemas: Schemas, field: JsonObject) -> list[str]:
+def _types(references: References, field: JsonObject) -> list[str]:
     words: list[str] = []
     waiting, seen = [field], set[int]()
     while waiting:
@@ -110,7 +112,7 @@ def _types(schemas: Schemas, field: JsonObject) -> list[str]:
         # Options may refer to one another in a circle, and to the same ones many times over.
         fresh = [option for option in options if id(option) not in seen] if isinstance(options, list) else []
         seen.update(map(id, fresh))
-        waiting += [_resolved(schemas, option) for option in reversed(fresh)]
+        waiting += [_resolved(references, option) for option in reversed(fresh)]
     return list(dict.fromkeys(words))
 
 
