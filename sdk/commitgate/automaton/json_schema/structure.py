@@ -22,12 +22,14 @@ from commitgate.automaton.json_schema.nodes import Node
 from commitgate.automaton.json_schema.objects import object_term
 from commitgate.automaton.json_schema.satisfiability import Satisfiability
 from commitgate.automaton.json_schema.shapes import NumberShape, StringShape
+from commitgate.automaton.json_schema.text_sets import common_texts
+from commitgate.automaton.json_schema.writable import writable_texts
 from commitgate.automaton.number_set import NumberSet
 from commitgate.automaton.number_spelling import accept_term
 from commitgate.automaton.spelling import Spelling, StringBody
 from commitgate.automaton.strings import one_of
 from commitgate.automaton.terms import Arena, Term
-from commitgate.automaton.text_language import of_lengths
+from commitgate.automaton.text_language import ANY_TEXT, TextLanguage, of_lengths
 from commitgate.limits import Limits
 from commitgate.style import FreeSpace, Style
 
@@ -91,6 +93,11 @@ class Grammar:
     def _space_after(self) -> Term:
         is_python = self.is_generating and self.style.white_space == "python"
         return self.arena.literal(b" ") if is_python else self.space
+
+    @property
+    def writable(self) -> TextLanguage | None:
+        """Return the texts that the alphabet can write; None where it can write all."""
+        return None if self.spelling.alphabet is None else writable_texts(self.spelling)
 
     def text(self) -> Term:
         """Return the term of the whole text: one value of the root, white space around it in ``accept``."""
@@ -167,6 +174,12 @@ def _string(grammar: Grammar, shape: StringShape) -> Term:
         if grammar.is_generating:
             # The limit bounds what the schema leaves open; texts that the schema makes longer stay possible.
             texts = texts.meet(of_lengths(0, grammar.limits.string_characters)) or texts
+        if grammar.writable is not None and texts.dfa != ANY_TEXT.dfa:
+            # A state from which only characters lead on that cannot be written would be a dead end.
+            written = common_texts(texts, grammar.writable)
+            if written is None:
+                return arena.empty
+            texts = written
         return StringBody.make(arena, texts.state(), grammar.spelling)
     if grammar.is_generating:
         return arena.literal_set(tuple(text[1:] for text in grammar.spelled(shape.values)))
