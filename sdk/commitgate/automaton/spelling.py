@@ -1,101 +1,61 @@
 """Spell character-level automata as the inside of a JSON string: UTF-8 bytes and escapes.
 
-A ``StringBody`` stands behind an opening quote and ends with the closing one. Code points are never enumerated: a
-half-read character is kept as the ranges of code points that it can still become, relative to the block of them that
-the bytes read so far leave open. So half-characters whose completions lead to the same states are one term.
+A ``StringBody`` stands behind an opening quote and ends with the closing one.
 
 Source: RFC 8259 section 7 (escapes, surrogate pairs), RFC 3629 section 4 (well-formed UTF-8), Unicode 15 table 3-7.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import TypeAlias
 
+from commitgate.automaton.half_characters import (
+    BACKSLASH,
+    LEADS,
+    AfterBackslash,
+    HalfCharacter,
+    HexDigits,
+    LowHalf,
+    Pending,
+    Target,
+    WideLeads,
+    clip,
+    high_halves,
+    leading_to,
+    wide_leads,
+)
 from commitgate.automaton.partition import Partition
 from commitgate.automaton.strings import LAST_CODE_POINT, CharacterState, Ranges
 from commitgate.automaton.terms import Arena, Term
 
 QUOTE = 0x22
-BACKSLASH = 0x5C
 SHORT_ESCAPES = {0x22: 0x22, 0x5C: 0x5C, 0x62: 0x08, 0x66: 0x0C, 0x6E: 0x0A, 0x72: 0x0D, 0x74: 0x09}
 """The byte after a backslash, and the code point that it stands for (RFC 8259 section 7, but for the solidus)."""
 SOLIDUS = 0x2F
-HEX_DIGITS = b"0123456789abcdef"
-
-_LEADS = (
-    (1, range(0xC2, 0xE0), 0xC0, 0x80),
-    (2, range(0xE0, 0xF0), 0xE0, 0x800),
-    (3, range(0xF0, 0xF5), 0xF0, 0x10000),
-)
-"""Continuation bytes, lead bytes, the lead's tag bits, and the least code point that must not be spelled shorter."""
+_WIDE = slice(0xC2, 0xF5)
+"""Lead bytes of characters beyond ASCII."""
 
 Interval: TypeAlias = "tuple[int, int]"
-Target: TypeAlias = "CharacterState | LowHalf"
-Block: TypeAlias = "tuple[tuple[int, int, Target], ...]"
-
-
-@dataclass(frozen=True, slots=True)
-class LowHalf:
-    r"""Stand between the halves of an escaped surrogate pair: ``\uDC00`` to ``\uDFFF`` must follow.
-
-    Attributes:
-        block: where each of the 1,024 low halves leads, relative to U+DC00.
-        read: how much of the backslash and the ``u`` was read, 0 to 1.
-    """
-
-    block: Block
-    read: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class HalfCharacter:
-    """Hold the continuation bytes still to come: ``left`` of them, for one of ``64 ** left`` code points."""
-
-    left: int
-    block: Block
-
-
-@dataclass(frozen=True, slots=True)
-class HexDigits:
-    """Hold the hex digits still to come: ``left`` of them, for one of ``16 ** left`` code units."""
-
-    left: int
-    block: Block
-
-
-@dataclass(frozen=True, slots=True)
-class AfterBackslash:
-    """Stand behind a backslash."""
-
-
-Pending: TypeAlias = "HalfCharacter | HexDigits | AfterBackslash | LowHalf | None"
-
-
-def _clip(ranges: Iterable[tuple[int, int, Target]], first: int, last: int) -> Block:
-    """Return the part of the ranges in [first, last], relative to ``first``, neighbours with one target joined."""
-    found: list[tuple[int, int, Target]] = []
-    for low, high, target in ranges:
-        low, high = max(low, first), min(high, last)
-        if low > high:
-            continue
-        if found and found[-1][1] == low - first - 1 and found[-1][2] == target:
-            found[-1] = (found[-1][0], high - first, target)
-        else:
-            found.append((low - first, high - first, target))
-    return tuple(found)
+Run: TypeAlias = "tuple[int, int, Hashable]"
+"""First and last of a run of bytes, and where all of them lead."""
 
 
 def _common(ranges: Ranges, allowed: tuple[Interval, ...]) -> list[tuple[int, int, CharacterState]]:
-    return [
-        (max(low, first), min(high, last), following)
-        for low, high, following in ranges
-        for first, last in allowed
-        if max(low, first) <= min(high, last)
-    ]
+    """Return the ranges within the allowed intervals; both are sorted."""
+    found: list[tuple[int, int, CharacterState]] = []
+    at = 0
+    for low, high, following in ranges:
+        while at < len(allowed) and allowed[at][1] < low:
+            at += 1
+        inside = at
+        while inside < len(allowed) and allowed[inside][0] <= high:
+            first, last = allowed[inside]
+            found.append((max(low, first), min(high, last), following))
+            inside += 1
+    return found
 
 
 @dataclass(frozen=True)
@@ -125,7 +85,7 @@ class Spelling:
                 yield byte, byte
         if not all(self.may_write(byte) for byte in range(0x80, 0xC0)):
             return
-        for left, leads, tag, least in _LEADS:
+        for left, leads, tag, least in LEADS:
             for lead in leads:
                 if self.may_write(lead):
                     first = (lead - tag) << 6 * left
@@ -194,14 +154,15 @@ def _without_surrogates(intervals: Iterable[Interval]) -> Iterator[Interval]:
 class StringBody(Term):
     """Denote what follows in a JSON string up to and including its closing quote."""
 
-    __slots__ = ("_model", "_targets", "pending", "spelling", "state")
+    __slots__ = ("_model", "_targets", "_wide", "pending", "spelling", "state")
 
     def __init__(self, arena: Arena, state: CharacterState, pending: Pending, spelling: Spelling) -> None:
         super().__init__(arena, nullable=False)
         self.state = state
         self.pending = pending
         self.spelling = spelling
-        self._targets: dict[int, Hashable] = {}
+        self._targets: list[Hashable] = []
+        self._wide: _Wide | None = None
         self._model: StringBody | None = None
 
     @staticmethod
@@ -231,8 +192,17 @@ class StringBody(Term):
         self._model = self._counter_free()
         if self._model is not None:
             return self._model.partition
-        self._targets = dict(self._outgoing())
-        return Partition.of(self._targets)
+        class_of = bytearray(256)
+        numbers: dict[Hashable, int] = {}
+        for first, last, target in self._outgoing():
+            number = numbers.setdefault(target, len(numbers) + 1)
+            class_of[first : last + 1] = bytes((number,)) * (last + 1 - first)
+        self._targets = list(numbers)
+        if self._wide is not None:
+            # Half-characters come after all that is told apart without them, and are made when they are met.
+            offset = len(numbers)
+            class_of[_WIDE] = bytes(number and number + offset for number in self._wide.leads.numbers)
+        return Partition(bytes(class_of))
 
     def _counter_free(self) -> StringBody | None:
         """Return the term that differs from this one in its counters alone; None where it has none.
@@ -243,19 +213,22 @@ class StringBody(Term):
         model = self.state.uncounted()
         if model is None:
             return None
-        pending = _leading_to(self.pending, lambda target: target.counted(0, None))
+        pending = leading_to(self.pending, lambda target: target.counted(0, None))
         return StringBody.make(self.arena, model, self.spelling, pending)
 
     def _target(self, byte: int) -> Hashable:
         if self._model is None:
-            return self._targets[byte]
+            number = self.partition.class_of[byte] - 1
+            if self._wide is None or number < len(self._targets):
+                return self._targets[number]
+            return self._wide.half(number - len(self._targets))
         target = self._model._target(byte)
         if target is self.arena.epsilon:
             return target
         if isinstance(target, CharacterState):
             return self.state.after_one(target)
         assert isinstance(target, HalfCharacter | HexDigits | AfterBackslash | LowHalf)
-        return _leading_to(target, self.state.after_one)
+        return leading_to(target, self.state.after_one)
 
     def _derive(self, byte: int) -> Term:
         target = self._target(byte)
@@ -266,126 +239,80 @@ class StringBody(Term):
         assert isinstance(target, HalfCharacter | HexDigits | AfterBackslash | LowHalf)
         return StringBody.make(self.arena, self.state, self.spelling, target)
 
-    def _outgoing(self) -> Iterator[tuple[int, Hashable]]:
-        """Yield each live byte with where it leads: a state, a pending half, or the end of the string."""
+    def _outgoing(self) -> Iterator[Run]:
+        """Yield each run of live bytes with where it leads: a state, a pending half, or the end of the string.
+
+        Lead bytes of characters beyond ASCII are kept apart.
+        """
         pending = self.pending
         if pending is None:
             return self._characters()
-        if isinstance(pending, HalfCharacter):
-            return _digits(pending, 64, lambda value: (0x80 + value,))
         if isinstance(pending, HexDigits):
-            return _digits(pending, 16, self._hex_bytes)
-        if isinstance(pending, LowHalf):
-            return _low_half(pending)
-        return self._escapes()
+            return pending.outgoing(has_capitals=not self.spelling.is_canonical)
+        if isinstance(pending, HalfCharacter | LowHalf):
+            return pending.outgoing()
+        return self._escapes(self.state.ranges())
 
-    def _hex_bytes(self, value: int) -> tuple[int, ...]:
-        lower = HEX_DIGITS[value]
-        if self.spelling.is_canonical or value < 10:
-            return (lower,)
-        return (lower, lower - 0x20)
-
-    def _characters(self) -> Iterator[tuple[int, Hashable]]:
+    def _characters(self) -> Iterator[Run]:
         if self.state.nullable and self.spelling.may_write(QUOTE):
-            yield QUOTE, self.arena.epsilon
-        if self._has_escapes() and self.spelling.may_write(BACKSLASH):
-            yield BACKSLASH, AfterBackslash()
-        ranges = _common(self.state.ranges(), self.spelling.raw)
+            yield QUOTE, QUOTE, self.arena.epsilon
+        everything = self.state.ranges()
+        if self._has_escapes(everything) and self.spelling.may_write(BACKSLASH):
+            yield BACKSLASH, BACKSLASH, AfterBackslash()
+        ranges = _common(everything, self.spelling.raw)
         for low, high, following in ranges:
-            for point in range(low, min(high, 0x7F) + 1):
-                yield point, following
-        wide = [entry for entry in ranges if entry[1] > 0x7F]
-        if wide:
-            yield from self._wide_characters(wide)
+            if low <= 0x7F:
+                yield low, min(high, 0x7F), following
+        self._wide = _Wide.of(ranges)
 
-    def _has_escapes(self) -> bool:
+    def _has_escapes(self, ranges: Ranges) -> bool:
         if not self.spelling.is_canonical:
-            return bool(self.state.ranges())
-        return next(self._escapes(), None) is not None
+            return bool(ranges)
+        return next(self._escapes(ranges), None) is not None
 
-    @staticmethod
-    def _wide_characters(ranges: list[tuple[int, int, CharacterState]]) -> Iterator[tuple[int, Hashable]]:
-        for left, leads, tag, least in _LEADS:
-            size = 1 << 6 * left
-            for lead in leads:
-                first = (lead - tag) * size
-                shift = max(first, least) - first
-                block = _clip(ranges, first + shift, first + size - 1)
-                if block:
-                    yield lead, HalfCharacter(left, tuple((low + shift, high + shift, to) for low, high, to in block))
-
-    def _escapes(self) -> Iterator[tuple[int, Hashable]]:
-        ranges = self.state.ranges()
+    def _escapes(self, ranges: Ranges) -> Iterator[Run]:
         short = SHORT_ESCAPES if self.spelling.is_canonical else {**SHORT_ESCAPES, SOLIDUS: SOLIDUS}
         for byte, point in short.items():
             for low, high, following in ranges:
                 if low <= point <= high and self.spelling.may_write(byte):
-                    yield byte, following
+                    yield byte, byte, following
         block = self._escaped_units(ranges)
         if block:
-            yield 0x75, HexDigits(4, block)
+            yield 0x75, 0x75, HexDigits(4, block)
 
-    def _escaped_units(self, ranges: Ranges) -> Block:
+    def _escaped_units(self, ranges: Ranges) -> tuple[tuple[int, int, Target], ...]:
         if self.spelling.is_canonical:
-            return _clip(_common(ranges, self.spelling.escaped_controls), 0, 0xFFFF)
+            return clip(_common(ranges, self.spelling.escaped_controls), 0, 0xFFFF)
         plain = _common(ranges, ((0, 0xD7FF), (0xE000, 0xFFFF)))
-        return _clip(sorted([*plain, *_high_halves(ranges)], key=lambda entry: entry[0]), 0, 0xFFFF)
+        return clip(sorted([*plain, *high_halves(ranges)], key=lambda entry: entry[0]), 0, 0xFFFF)
 
 
-def _leading_to(pending: Pending, change: Callable[[CharacterState], CharacterState]) -> Pending:
-    """Return the half-read character with every state that it leads to changed."""
-    match pending:
-        case HalfCharacter() | HexDigits():
-            return type(pending)(pending.left, _block_to(pending.block, change))
-        case LowHalf():
-            return LowHalf(_block_to(pending.block, change), pending.read)
-        case _:
-            return pending
+@dataclass(frozen=True, slots=True)
+class _Wide:
+    """Hold where the lead bytes of characters beyond ASCII lead.
 
+    Attributes:
+        leads: how they split.
+        targets: what is behind the whole characters, by number.
+    """
 
-def _block_to(block: Block, change: Callable[[CharacterState], CharacterState]) -> Block:
-    return tuple(
-        (
-            low,
-            high,
-            LowHalf(_block_to(target.block, change), target.read) if isinstance(target, LowHalf) else change(target),
+    leads: WideLeads
+    targets: tuple[CharacterState, ...]
+
+    @staticmethod
+    def of(ranges: list[tuple[int, int, CharacterState]]) -> _Wide | None:
+        """Return where the ranges lead; None where none of them reaches beyond ASCII."""
+        numbers: dict[CharacterState, int] = {}
+        numbered = tuple(
+            (max(low, 0x80), high, numbers.setdefault(following, len(numbers)))
+            for low, high, following in ranges
+            if high > 0x7F
         )
-        for low, high, target in block
-    )
+        return _Wide(wide_leads(numbered), tuple(numbers)) if numbered else None
 
-
-def _digits(
-    pending: HalfCharacter | HexDigits, base: int, spellings: Callable[[int], tuple[int, ...]]
-) -> Iterator[tuple[int, Hashable]]:
-    size = base ** (pending.left - 1)
-    for value in range(base):
-        block = _clip(pending.block, value * size, (value + 1) * size - 1)
-        if block:
-            target = block[0][2] if pending.left == 1 else type(pending)(pending.left - 1, block)
-            for byte in spellings(value):
-                yield byte, target
-
-
-def _low_half(pending: LowHalf) -> Iterator[tuple[int, Hashable]]:
-    if pending.read == 0:
-        yield BACKSLASH, LowHalf(pending.block, 1)
-    else:
-        yield 0x75, HexDigits(4, tuple((low + 0xDC00, high + 0xDC00, to) for low, high, to in pending.block))
-
-
-def _high_halves(ranges: Ranges) -> list[tuple[int, int, Target]]:
-    """Return where each high surrogate leads; whole runs of halves with one target stay one range."""
-    astral = _clip(ranges, 0x10000, LAST_CODE_POINT)
-    cuts = {0, 0x400}
-    for low, high, _ in astral:
-        cuts |= {low >> 10, (low >> 10) + 1, high >> 10, (high >> 10) + 1}
-    edges = sorted(cuts)
-    found: list[tuple[int, int, Target]] = []
-    for first, end in pairwise(edges):
-        block = _clip(astral, first << 10, (first << 10) + 0x3FF)
-        if block:
-            found.append((0xD800 + first, 0xD800 + end - 1, LowHalf(block)))
-    return found
+    def half(self, number: int) -> HalfCharacter:
+        """Return the half-character of a number, counted from 0."""
+        return self.leads.half(number + 1, self.targets)
 
 
 __all__ = ["Spelling", "StringBody"]
