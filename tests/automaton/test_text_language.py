@@ -132,6 +132,23 @@ def test_bounds_within_reach_are_kept() -> None:
     assert after(narrow.state().saturated(4), "aaba") is None
 
 
+def test_exact_length_is_kept_where_it_decides_what_follows() -> None:
+    exact = meet(of("^(?:aa)*$|^b(?:aa)*$"), of_lengths(40, 40))
+    assert exact is not None
+    assert after(exact.state(), "b") is None
+    assert after(exact.state().saturated(3), "b") is None
+    assert after(exact.state().saturated(3), "aaa") is not None
+
+
+def test_count_that_keeps_a_character_out_is_not_shared() -> None:
+    short = meet(of("^(?:aab)*$"), of_lengths(0, 2))
+    assert short is not None
+    assert short.state().uncounted() is None
+    body = StringBody.make(Arena(), short.state(), Spelling(False))
+    assert body.walk(b"a") is body.arena.empty
+    assert body.walk(b'"').nullable
+
+
 def test_lengths_repeat_with_their_period() -> None:
     assert of("^(?:aaaaa)*$").dfa.lengths.period() == (0, 5)
     assert of("^a{3}(?:aa)*$").dfa.lengths.period()[1] == 2
