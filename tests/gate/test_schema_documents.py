@@ -170,6 +170,11 @@ def test_place_of_a_value_is_found_in_every_draft(schema: object, path: list[str
     assert shown_pointer(Schemas(schema, DOCUMENTS), path) == shown
 
 
+def test_pattern_that_cannot_be_read_says_nothing_about_a_place() -> None:
+    schemas = Schemas({"patternProperties": {"(": {"properties": {"k": True}}}})
+    assert shown_pointer(schemas, ["a", "k"]) == "/*/*"
+
+
 def test_every_schema_that_a_dynamic_reference_may_mean_is_found() -> None:
     schema = {
         "$dynamicRef": "#A",

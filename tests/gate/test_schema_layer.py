@@ -36,6 +36,14 @@ def judge(schema: object, value: object) -> tuple[Failure, ...]:
         ({"enum": [{"a": [1e23, 5e-324]}]}, {"a": [Decimal("1e23"), Decimal("5e-324")]}),
         ({"minimum": 9.5e22, "maximum": 9.5e22}, Decimal("9.5e22")),
         ({"const": Decimal("0.10000000000000000000001")}, Decimal("0.10000000000000000000001")),
+        ({"multipleOf": 0.01}, Decimal("1e400")),
+        ({"multipleOf": 1e-8}, 12391239123),
+        ({"multipleOf": Decimal("1e-400")}, Decimal("3e-400")),
+        ({"minimum": Decimal("1e399")}, Decimal("1e400")),
+        ({"const": 10**400}, Decimal("1e400")),
+        ({"enum": [-(10**999)]}, -(10**999)),
+        ({"maximum": 0}, Decimal("-0.0")),
+        ({"uniqueItems": True}, [10**400, Decimal("1.00000000000000000001"), 1]),
         (True, None),
     ],
 )
@@ -69,6 +77,11 @@ def test_automaton_and_layer_agree_on_a_float(number: float) -> None:
         ({"minimum": 9007199254740993}, 9007199254740992, "minimum", ""),
         ({"maximum": 9007199254740992}, Decimal("9007199254740992.5"), "maximum", ""),
         ({"type": "integer"}, Decimal("1.5"), "type", ""),
+        ({"multipleOf": 3}, Decimal("1e400"), "multipleOf", ""),
+        ({"multipleOf": 7}, 10**999, "multipleOf", ""),
+        ({"maximum": Decimal("1e399")}, Decimal("1e400"), "maximum", ""),
+        ({"exclusiveMinimum": 0}, Decimal("-1e-400"), "exclusiveMinimum", ""),
+        ({"uniqueItems": True}, [10**400, Decimal("1e400")], "uniqueItems", ""),
         ({"$schema": DRAFT_4, "type": "integer"}, Decimal("1.0"), "type", ""),
         ({"properties": {"a": {"type": "string"}}}, {"a": 1}, "type", "/a"),
         ({"properties": {"a/~": {"type": "string"}}}, {"a/~": 1}, "type", "/a~1~0"),
@@ -123,6 +136,20 @@ def test_undeclared_key_is_starred_in_what_is_shown_and_exact_in_the_data() -> N
     assert failure.pointer == "/*"
     assert isinstance(failure.data, dict)
     assert failure.data["pointer"] == "/canary"
+
+
+def test_draft_4_reads_exclusive_bounds_as_words_beside_the_bound() -> None:
+    layer = SchemaLayer({"$schema": DRAFT_4, "minimum": 1, "exclusiveMinimum": True, "maximum": 2})
+    assert layer.judge(Decimal("1.0000000000000000001")) == ()
+    assert layer.judge(2) == ()
+    assert layer.judge(1) != ()
+
+
+@pytest.mark.parametrize("draft", ["http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-07/schema"])
+def test_siblings_of_a_reference_are_ignored_up_to_draft_7(draft: str) -> None:
+    schema = {"$ref": "#/definitions/a", "pattern": "^b$", "definitions": {"a": {"type": "string"}}}
+    assert SchemaLayer({"$schema": draft, **schema}).judge("a") == ()
+    assert SchemaLayer(schema).judge("a") != ()
 
 
 def test_failures_are_bounded() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal, TypeAlias, cast
 
+from commitgate.errors import SchemaError
 from commitgate.gate.pattern_search import PatternSearch
 from commitgate.gate.references import References
 from commitgate.json_value import JsonObject, JsonValue
@@ -61,8 +62,11 @@ class Schemas:
         return self._places[key]
 
     def finds(self, pattern: str, key: str) -> bool:
-        """Say whether ``pattern`` is found in ``key``, in time linear in the key's length."""
-        return self._patterns.finds(pattern)(key)
+        """Say whether ``pattern`` is found in ``key``; one that cannot be read is found nowhere."""
+        try:
+            return self._patterns.finds(pattern)(key)
+        except SchemaError:
+            return False
 
 
 class Place:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, cast
 
 from commitgate.automaton.formats import FORMATS, format_matches
 from commitgate.automaton.json_schema.vocabulary import Vocabulary, vocabulary_of
@@ -28,7 +28,7 @@ from commitgate.pointer import child
 if TYPE_CHECKING:
     from jsonschema_rs import KeywordValidator, ValidationError, Validator
 
-Formats: TypeAlias = Literal["assert", "annotate"]
+    from commitgate.contract import Formats
 
 FAILURES_KEPT = 64
 """Most failures that are collected of one value; a hostile one could have millions."""
@@ -173,4 +173,4 @@ def _unresolved() -> SchemaError:
     return SchemaError("a reference leads outside the schema; write the schema that it means into $defs or documents")
 
 
-__all__ = ["FAILURES_KEPT", "UNLISTED", "Formats", "SchemaLayer"]
+__all__ = ["FAILURES_KEPT", "UNLISTED", "SchemaLayer"]
