@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TypeAlias
 
+from commitgate.automaton.dfa import TooManyStates
 from commitgate.automaton.json_schema.nodes import Node, meet_nodes
 from commitgate.automaton.json_schema.shapes import ArrayShape, KeyClass, ObjectShape, Property, Some
 from commitgate.automaton.json_schema.text_sets import common_texts, texts_without
@@ -207,9 +208,7 @@ class Keys:
         for name in shape.required:
             required |= 1 << positions[name] | needs[positions[name]]
         classes = tuple(keys for keys in split_classes(shape) if fits(keys.node))
-        wanted = shape.least + len(names) + 1
-        counted = (keys.texts.count(wanted) - sum(map(keys.texts.contains, names)) for keys in classes)
-        capacity = sum(count for count in counted if count > 0)
+        capacity = sum(_undeclared(keys, names, shape.least) for keys in classes) if shape.least else 0
         witnesses = tuple(
             sum(
                 1 << index
@@ -266,6 +265,16 @@ class Keys:
         if spare is not None and spare < 1:
             return False
         return bool(self.witnesses[number] & takable) or (is_open and self.has_other_witness[number])
+
+
+def _undeclared(keys: KeyClass, names: tuple[str, ...], least: int) -> int:
+    """Return how many keys a class has that are not declared, up to ``least`` and a bit more."""
+    wanted = least + len(names) + 1
+    try:
+        count = keys.texts.count(wanted)
+    except TooManyStates:
+        return wanted
+    return max(count - sum(map(keys.texts.contains, names)), 0)
 
 
 def object_can_finish(shape: ObjectShape, fits: Fits) -> bool:

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from commitgate.automaton.deferred import Capture, Deferred, Follow
+from commitgate.automaton.dfa import TooManyStates
 from commitgate.automaton.json_schema.completion import Keys, Way, bits_of, ways_of
 from commitgate.automaton.json_schema.nodes import Node
 from commitgate.automaton.json_schema.shapes import KeyClass, ObjectShape, Property
 from commitgate.automaton.spelling import StringBody
-from commitgate.automaton.strings import CharacterState, TextTable, none_left, one_left
+from commitgate.automaton.strings import CharacterState, TextTable, none_left, none_of, one_left
 from commitgate.automaton.terms import Arena, Term
-from commitgate.automaton.text_language import of_lengths
 
 if TYPE_CHECKING:
     from commitgate.automaton.json_schema.structure import Grammar
@@ -227,11 +227,15 @@ def _is_open(grammar: Grammar, shape: ObjectShape, keys: Keys) -> bool:
 
 def _free_state(grammar: Grammar, keys: KeyClass, names: tuple[str, ...]) -> CharacterState | None:
     """Return the undeclared keys of a class; None where all of its keys are declared."""
-    texts = keys.texts
-    if grammar.is_generating:
-        # A bound on what is written must not leave out keys that the schema makes longer.
-        texts = texts.meet(of_lengths(0, grammar.limits.key_characters)) or texts
-    return none_left(tuple(name for name in names if texts.contains(name)), texts.state())
+    texts = grammar.written(keys.texts, grammar.limits.key_characters)
+    if texts is None:
+        return None
+    declared = tuple(name for name in names if texts.contains(name))
+    try:
+        return none_left(declared, texts.state())
+    except TooManyStates:
+        # Too many to be counted: more than those that are declared.
+        return none_of(declared, texts.state())
 
 
 class ObjectRest(Deferred):

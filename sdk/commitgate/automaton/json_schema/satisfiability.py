@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from typing import TypeVar
 
+from commitgate.automaton.dfa import TooManyStates
 from commitgate.automaton.generated_number import NumbersTooFine, generate_term
 from commitgate.automaton.json_schema.completion import array_can_finish, object_can_finish, split_classes, ways_of
 from commitgate.automaton.json_schema.language import Language
@@ -56,8 +57,15 @@ class Satisfiability:
         self._heights: dict[Node, int | None] = {}
         self._shapes: dict[ArrayShape | ObjectShape, int | None] = {}
         self._is_settled = False
-        users = self._explore()
-        self._settle(users)
+        try:
+            self._settle(self._explore())
+        except TooManyStates as error:
+            raise LimitExceededError(
+                "the languages of the keys of an object need too large an automaton; write simpler patterns",
+                limit_name="pattern_states",
+                limit=error.limit,
+                found=error.limit + 1,
+            ) from None
         self._is_settled = True
         self._check_root()
 

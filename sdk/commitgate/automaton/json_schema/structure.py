@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from commitgate.automaton.deferred import Deferred
+from commitgate.automaton.dfa import TooManyStates
 from commitgate.automaton.generated_number import NumbersTooFine, generate_term
 from commitgate.automaton.json_schema.arrays import array_term
 from commitgate.automaton.json_schema.language import Language
@@ -94,10 +95,21 @@ class Grammar:
         is_python = self.is_generating and self.style.white_space == "python"
         return self.arena.literal(b" ") if is_python else self.space
 
-    @property
-    def writable(self) -> TextLanguage | None:
-        """Return the texts that the alphabet can write; None where it can write all."""
-        return None if self.spelling.alphabet is None else writable_texts(self.spelling)
+    def written(self, texts: TextLanguage, longest: int) -> TextLanguage | None:
+        """Return the texts that may be written, none longer than ``longest`` where that leaves any; None for none.
+
+        A limit bounds what the schema leaves open; texts that the schema makes longer stay possible.
+        """
+        if not self.is_generating:
+            return texts
+        try:
+            texts = common_texts(texts, of_lengths(0, longest)) or texts
+        except TooManyStates:
+            # So many texts of so many lengths are finite in number anyway.
+            pass
+        writable = None if self.spelling.alphabet is None else writable_texts(self.spelling)
+        # A state from which only characters lead on that cannot be written would be a dead end.
+        return texts if writable is None or texts.dfa == ANY_TEXT.dfa else common_texts(texts, writable)
 
     def text(self) -> Term:
         """Return the term of the whole text: one value of the root, white space around it in ``accept``."""
@@ -170,16 +182,9 @@ def _string(grammar: Grammar, shape: StringShape) -> Term:
     """Return the term of the shape's strings without their opening quotes."""
     arena = grammar.arena
     if shape.values is None:
-        texts = shape.texts
-        if grammar.is_generating:
-            # The limit bounds what the schema leaves open; texts that the schema makes longer stay possible.
-            texts = texts.meet(of_lengths(0, grammar.limits.string_characters)) or texts
-        if grammar.writable is not None and texts.dfa != ANY_TEXT.dfa:
-            # A state from which only characters lead on that cannot be written would be a dead end.
-            written = common_texts(texts, grammar.writable)
-            if written is None:
-                return arena.empty
-            texts = written
+        texts = grammar.written(shape.texts, grammar.limits.string_characters)
+        if texts is None:
+            return arena.empty
         return StringBody.make(arena, texts.state(), grammar.spelling)
     if grammar.is_generating:
         return arena.literal_set(tuple(text[1:] for text in grammar.spelled(shape.values)))
