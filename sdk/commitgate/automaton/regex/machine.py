@@ -264,7 +264,8 @@ class Machine:
                 continue
             seen.add(entry)
             self._spend(1)
-            match self._program.instructions[at]:
+            instruction = self._program.instructions[at]
+            match instruction:
                 case Run(_, least, most):
                     number = self._number((at, least, most))
                     found[number] = either(found[number], guard) if number in found else guard
@@ -288,8 +289,8 @@ class Machine:
                 case Behind(number, is_negated, following):
                     condition = context[2][number]
                     pending.append((following, both(guard, negated(condition) if is_negated else condition)))
-                case other:
-                    assert_never(other)
+                case _:
+                    assert_never(instruction)
         return found
 
     def _number(self, atom: Atom) -> int:
