@@ -18,7 +18,10 @@ class Limits:
         schema_nesting: nesting of the schema document itself.
         properties: declared properties of all places together.
         enum_values: values of one ``enum``.
-        branches: alternatives that the keywords of one place may multiply to.
+        pattern_characters: length of one pattern.
+        branches: alternatives that the keywords of one place may multiply to; past that a keyword is only checked.
+        effort: work that telling alternatives apart may take, in meetings of two small ones (about 50 microseconds
+            each); past that a keyword is only checked.
         nodes: places of the schema, each in each combination in which it is used.
         states: automaton states made while compiling and walking.
         nesting: deepest nesting of a value, arrays and objects counted, in both dialects.
@@ -36,7 +39,9 @@ class Limits:
     schema_nesting: int = 128
     properties: int = 10_000
     enum_values: int = 100_000
+    pattern_characters: int = 10_000
     branches: int = 1_000
+    effort: int = 20_000
     nodes: int = 20_000
     states: int = 500_000
     nesting: int = 64

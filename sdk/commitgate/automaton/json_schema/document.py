@@ -329,11 +329,25 @@ class SchemaDocument:
         for name, value in schema.items():
             if name in context.vocabulary.keywords:
                 check_form(name, value, context.vocabulary.draft, place)
-                _check_patterns(name, value, place)
+                self._check_patterns(name, value, place)
         for name in self.constraining(place):
             self._rows[name, place] = SupportRow(name, place, "decoded")
         self._name(place, schema, context)
         self._count(place, schema)
+
+    def _check_patterns(self, name: str, value: JsonValue, place: str) -> None:
+        patterns: list[str] = []
+        match name, value:
+            case "pattern", str():
+                patterns = [value]
+            case "patternProperties", dict():
+                patterns = list(value)
+            case _:
+                return
+        for pattern in patterns:
+            if len(pattern) > self.limits.pattern_characters:
+                raise too_large("pattern_characters", self.limits.pattern_characters, len(pattern), place, name)
+            check_pattern(pattern, place, name)
 
     def _name(self, place: str, schema: dict[str, JsonValue], context: Context) -> None:
         """Note the anchors of a schema."""
@@ -355,17 +369,6 @@ class SchemaDocument:
             raise too_large("properties", limits.properties, self._properties, place, "properties")
         if isinstance(values, list) and len(values) > limits.enum_values:
             raise too_large("enum_values", limits.enum_values, len(values), place, "enum")
-
-
-def _check_patterns(name: str, value: JsonValue, place: str) -> None:
-    match name, value:
-        case "pattern", str():
-            check_pattern(value, place, name)
-        case "patternProperties", dict():
-            for pattern in value:
-                check_pattern(pattern, place, name)
-        case _:
-            return
 
 
 def _document_and_pointer(place: str) -> tuple[str, str]:

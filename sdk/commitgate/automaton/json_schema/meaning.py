@@ -42,9 +42,6 @@ Reader: TypeAlias = "Callable[[Meaning, Keywords, str], Language]"
 MAX_REFERENCE_DEPTH = 64
 """Most references and branches open at one place; each costs several frames of Python's stack."""
 
-MAX_EFFORT = 20_000
-"""Most pairs of alternatives that are met for one schema, large automata counted by size; then keywords are checked."""
-
 MAX_COMPLEMENT = 200
 """Most alternatives of one type in the complement of a schema."""
 
@@ -79,7 +76,7 @@ class Meaning:
         self.has_lost_evaluation = False
         self._known: dict[Node, Language] = {ANYTHING: EVERYTHING}
         self._open: list[str] = []
-        self._effort = MAX_EFFORT
+        self._effort = document.limits.effort
 
     def node_at(self, place: str) -> Node:
         """Return the node of the schema at a place; a schema that constrains nothing is the empty node."""

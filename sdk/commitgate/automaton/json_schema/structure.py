@@ -11,6 +11,7 @@ Source: RFC 8259 (grammar); design, "The automaton" (the two dialects).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -102,14 +103,16 @@ class Grammar:
         """
         if not self.is_generating:
             return texts
-        try:
+        # Texts whose lengths are too many to be told apart are finite in number anyway.
+        with suppress(TooManyStates):
             texts = common_texts(texts, of_lengths(0, longest)) or texts
-        except TooManyStates:
-            # So many texts of so many lengths are finite in number anyway.
-            pass
         writable = None if self.spelling.alphabet is None else writable_texts(self.spelling)
+        if writable is None or texts.dfa == ANY_TEXT.dfa:
+            return texts
         # A state from which only characters lead on that cannot be written would be a dead end.
-        return texts if writable is None or texts.dfa == ANY_TEXT.dfa else common_texts(texts, writable)
+        with suppress(TooManyStates):
+            return common_texts(texts, writable)
+        return texts
 
     def text(self) -> Term:
         """Return the term of the whole text: one value of the root, white space around it in ``accept``."""
