@@ -178,6 +178,7 @@ class Keys:
         least: fewest keys.
         most: most keys; None has no bound.
         is_plain: no key depends on another, nor on how many there are.
+        needing: bit n says that the presence of the n-th name requires others.
     """
 
     names: tuple[str, ...]
@@ -191,9 +192,11 @@ class Keys:
     least: int
     most: int | None
     is_plain: bool = field(init=False)
+    needing: int = field(init=False)
 
     def __post_init__(self) -> None:
-        is_plain = not (self.least or self.witnesses or self.most is not None or any(self.needs))
+        object.__setattr__(self, "needing", sum(1 << index for index, needed in enumerate(self.needs) if needed))
+        is_plain = not (self.least or self.witnesses or self.most is not None or self.needing)
         object.__setattr__(self, "is_plain", is_plain)
 
     @staticmethod
@@ -226,7 +229,7 @@ class Keys:
     def needed(self, declared: int) -> int:
         """Return the bits of the names that are still missing once those of ``declared`` were read."""
         found = self.required
-        for index in bits_of(declared):
+        for index in bits_of(declared & self.needing):
             found |= self.needs[index]
         return found & ~declared
 
@@ -249,7 +252,10 @@ class Keys:
         count, outstanding = declared.bit_count() + others, needed.bit_count()
         if self.most is not None and count + outstanding > self.most:
             return False
-        takable = sum(1 << index for index in bits_of(ahead) if self.needs[index] & ~(declared | ahead) == 0)
+        takable = ahead
+        for index in bits_of(ahead & self.needing):
+            if self.needs[index] & ~(declared | ahead):
+                takable &= ~(1 << index)
         free = max(self.capacity - others, 0) if is_open else 0
         if count + takable.bit_count() + free < self.least:
             return False

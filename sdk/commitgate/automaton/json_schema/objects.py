@@ -165,10 +165,20 @@ class Members:
             needed = self.keys.required & possible
             # A required key cannot be passed over where keys keep their order.
             return possible & (2 * (needed & -needed) - 1) if needed and self.grammar.keeps_order else possible
+        if not self.grammar.keeps_order and not self.keys.needing and not self.keys.witnesses:
+            return self._next_of_equals(seen, possible)
         found = 0
         for index in bits_of(possible):
             if any(self.can_finish(seen.with_declared(index, way.found)) for way in self.ways[index]):
                 found |= 1 << index
+        return found
+
+    def _next_of_equals(self, seen: Seen, possible: int) -> int:
+        """Return the bits of the names that may come next, where all required ones are alike and all others too."""
+        found = 0
+        for group in (possible & self.keys.required, possible & ~self.keys.required):
+            if group and self.can_finish(seen.with_declared(group.bit_length() - 1, 0)):
+                found |= group
         return found
 
     def may_close(self, seen: Seen) -> bool:
