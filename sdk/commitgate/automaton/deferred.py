@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 
 from commitgate.automaton.partition import Partition
 from commitgate.automaton.terms import Arena, Term
@@ -12,6 +13,8 @@ class Deferred(Term):
     """Stand for a term that is built only when a text reaches it; so recursion costs nothing ahead of time."""
 
     __slots__ = ("_expansion",)
+
+    derives_any_byte = True
 
     def __init__(self, arena: Arena, *, nullable: bool) -> None:
         super().__init__(arena, nullable=nullable)
@@ -52,8 +55,11 @@ class Capture(Term):
 
     __slots__ = ("captured", "follow", "head")
 
+    derives_any_byte = True
+
     def __init__(self, arena: Arena, head: Term, captured: bytes, follow: Follow) -> None:
         super().__init__(arena, nullable=False, is_transient=follow.is_transient)
+        self.beginning = (id(head), captured, follow.is_transient, follow.longest_bytes)
         self.head = head
         self.captured = captured
         self.follow = follow
@@ -72,6 +78,10 @@ class Capture(Term):
         key = (Capture, id(head), captured, follow)
         return arena.intern(key, lambda: Capture(arena, head, captured, follow))
 
+    def joined(self, terms: Sequence[Term]) -> Term:
+        follows = [term.follow for term in terms if type(term) is Capture]
+        return Capture.make(self.arena, self.head, self.captured, AnyFollow.of(follows))
+
     def describe(self) -> str:
         return self.head.describe()
 
@@ -81,8 +91,7 @@ class Capture(Term):
 
     def _partition(self) -> Partition:
         # Every byte that continues the head has its own derivative, because the captured text differs.
-        inside = self.head.partition.class_of
-        return Partition.of({byte: byte for byte, number in enumerate(inside) if number})
+        return self.arena.single_bytes(self.head.partition)
 
     def _derive(self, byte: int) -> Term:
         return Capture.make(self.arena, self.head.step(byte), self.captured + bytes((byte,)), self.follow)
@@ -111,4 +120,46 @@ class Follow(ABC):
         """Return the term that follows; the empty term where the captured text is forbidden."""
 
 
-__all__ = ["Capture", "Deferred", "Follow"]
+class AnyFollow(Follow):
+    """Say that any one of several may follow; all of them have bounds and transience in common."""
+
+    __slots__ = ("_hash", "follows")
+
+    def __init__(self, follows: tuple[Follow, ...]) -> None:
+        self.follows = follows
+        # Alternatives can be hundreds, and the hash is asked for at every byte.
+        self._hash = hash(follows)
+
+    @staticmethod
+    def of(follows: Iterable[Follow]) -> Follow:
+        """Return what says that any one of these may follow."""
+        flat: dict[Follow, None] = {}
+        for follow in follows:
+            flat.update(dict.fromkeys(follow.follows if isinstance(follow, AnyFollow) else (follow,)))
+        found = tuple(flat)
+        return found[0] if len(found) == 1 else AnyFollow(found)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, AnyFollow) and self.follows == other.follows)
+
+    @property
+    def is_transient(self) -> bool:
+        return self.follows[0].is_transient
+
+    @property
+    def longest_bytes(self) -> int:
+        return self.follows[0].longest_bytes
+
+    @property
+    def place(self) -> str | None:
+        places = {follow.place for follow in self.follows}
+        return places.pop() if len(places) == 1 else None
+
+    def after(self, arena: Arena, captured: bytes) -> Term:
+        return arena.choice(follow.after(arena, captured) for follow in self.follows)
+
+
+__all__ = ["AnyFollow", "Capture", "Deferred", "Follow"]

@@ -6,7 +6,11 @@ A term denotes a set of byte strings. ``step(byte)`` gives its Brzozowski deriva
 
 Terms are hash-consed: one arena makes equal terms once, so identity is equality and derivatives are memoised on the
 term. Derivatives are taken once per *byte class*, not per byte: a term's ``Partition`` maps each byte to a class, and
-class 0 is dead. Walking a text is then two table look-ups a byte.
+class 0 is dead. Walking a text is then two table look-ups a byte. A term that has met one byte alone, as most have
+when a text is read for the first time, needs no partition.
+
+Alternatives that begin alike are kept as one beginning and the alternatives behind it, so that a text which takes long
+to tell them apart is not walked once for each.
 
 An arena may be used from several threads: its tables only grow, by single atomic operations, and two threads that
 race derive the same term.
@@ -19,8 +23,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left
+from collections import abc
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from commitgate.automaton.partition import Partition
 from commitgate.errors import LimitExceededError
@@ -39,6 +44,8 @@ class Arena:
         self._terms: dict[Hashable, Term] = {}
         self._partitions: dict[bytes, Partition] = {}
         self._products: dict[tuple[Partition, Partition], Partition] = {}
+        self._singles: dict[Partition, Partition] = {}
+        self._texts: dict[tuple[bytes, ...], tuple[bytes, ...]] = {}
         self._max_states = max_states
         self.empty: Term = _Empty(self)
         self.epsilon: Term = _Epsilon(self)
@@ -70,9 +77,18 @@ class Arena:
         """Return the coarsest partition that both refine to."""
         found = self._products.get((first, second))
         if found is None:
-            pairs = enumerate(zip(first.class_of, second.class_of, strict=True))
-            found = self.partition(Partition.of({byte: pair for byte, pair in pairs if pair != (0, 0)}))
+            pairs = list(zip(first.class_of, second.class_of, strict=True))
+            numbers = {pair: number for number, pair in enumerate(dict.fromkeys(((0, 0), *pairs)))}
+            found = self.partition(Partition(bytes(map(numbers.__getitem__, pairs))))
             self._products[first, second] = found
+        return found
+
+    def single_bytes(self, partition: Partition) -> Partition:
+        """Return the partition with the same dead bytes in which every other byte is a class of its own."""
+        found = self._singles.get(partition)
+        if found is None:
+            live = [byte for byte in range(256) if partition.class_of[byte]]
+            found = self._singles[partition] = self.partition(Partition.of({byte: byte for byte in live}))
         return found
 
     def literal(self, data: bytes, offset: int = 0) -> Term:
@@ -83,7 +99,7 @@ class Arena:
 
     def literal_set(self, texts: tuple[bytes, ...]) -> Term:
         """Return the term of any one of ``texts``; they must be sorted and distinct."""
-        return self.literal_range(texts, 0, len(texts), 0)
+        return self.literal_range(self._texts.setdefault(texts, texts), 0, len(texts), 0)
 
     def literal_range(self, texts: tuple[bytes, ...], low: int, high: int, offset: int) -> Term:
         """Return the term of any one of ``texts[low:high]``, each without its first ``offset`` bytes."""
@@ -108,7 +124,7 @@ class Arena:
             return rest
         if rest is self.epsilon:
             return head
-        if isinstance(head, Sequence):
+        if type(head) is Sequence:
             return self.sequence(head.head, self.sequence(head.rest, rest))
         if head.is_transient:
             return Sequence(self, head, rest)
@@ -128,21 +144,35 @@ class Arena:
         return self.intern((Located, id(inner), place), lambda: Located(self, inner, place))
 
     def choice(self, options: Iterable[Term]) -> Term:
-        """Return the union of all options."""
+        """Return the union of all options; those that begin alike are joined behind their common beginning."""
         flat: dict[int, Term] = {}
         for option in options:
-            members = option.options if isinstance(option, Choice) else (option,)
-            for member in members:
-                if member is not self.empty:
+            if type(option) is Choice:
+                for member in option.options:
                     flat[id(member)] = member
+            elif option is not self.empty:
+                flat[id(option)] = option
+        if len(flat) > 1:
+            flat = self._joined(flat)
         if not flat:
             return self.empty
-        if len(flat) == 1:
-            return next(iter(flat.values()))
-        if any(option.is_transient for option in flat.values()):
-            return Choice(self, tuple(flat.values()))
-        key = (Choice, frozenset(flat))
-        return self.intern(key, lambda: Choice(self, tuple(flat.values())))
+        members = tuple(flat.values())
+        if len(members) == 1:
+            return members[0]
+        for member in members:
+            if member.is_transient:
+                return Choice(self, members)
+        return self.intern((Choice, frozenset(flat)), lambda: Choice(self, members))
+
+    def _joined(self, options: dict[int, Term]) -> dict[int, Term]:
+        """Return the same options, by their ids, with those that have one beginning joined."""
+        groups: dict[Hashable, list[Term]] = {}
+        for number, option in options.items():
+            groups.setdefault(number if option.beginning is None else option.beginning, []).append(option)
+        if len(groups) == len(options):
+            return options
+        joined = (group[0] if len(group) == 1 else group[0].joined(group) for group in groups.values())
+        return {id(option): option for option in joined}
 
 
 class Term(ABC):
@@ -152,9 +182,13 @@ class Term(ABC):
         arena: where it was made.
         nullable: the empty text belongs to it.
         is_transient: it belongs to one text alone, so neither it nor its derivatives are kept.
+        beginning: equal for terms that ``joined`` can join, in one arena; None for a term that is never joined.
     """
 
-    __slots__ = ("_class_of", "_classes", "_next", "arena", "is_transient", "nullable")
+    __slots__ = ("_class_of", "_classes", "_met", "_next", "arena", "beginning", "is_transient", "nullable")
+
+    derives_any_byte: ClassVar[bool] = False
+    """``_derive`` takes dead bytes too, and costs less than a partition."""
 
     def __init__(self, arena: Arena, *, nullable: bool, is_transient: bool = False) -> None:
         self.arena = arena
@@ -163,19 +197,36 @@ class Term(ABC):
         self._classes: Partition | None = None
         self._class_of: bytes = b""
         self._next: list[Term | None] | None = None
+        self._met: tuple[int, Term] | None = None
+        self.beginning: Hashable | None = None
 
     def step(self, byte: int) -> Term:
         """Return what may follow ``byte``; the empty term where nothing may."""
         successors = self._next
         if successors is None:
-            if self.is_transient:
-                return self._derive(byte)
+            first = self._met
+            if first is not None:
+                if first[0] == byte:
+                    return first[1]
+            elif self.derives_any_byte or self.is_transient:
+                return self._step_first(byte)
             successors = self._prepare()
         number = self._class_of[byte]
         found = successors[number]
         if found is None:
             found = successors[number] = self._derive(byte)
         return found
+
+    def _step_first(self, byte: int) -> Term:
+        """Return what may follow, without a partition; a term that is kept remembers this one byte."""
+        found = self._derive(byte)
+        if not self.is_transient:
+            self._met = (byte, found)
+        return found
+
+    def joined(self, terms: abc.Sequence[Term]) -> Term:
+        """Return the union of terms of this one's kind and beginning, this one among them."""
+        return Choice(self.arena, tuple(terms))
 
     def walk(self, data: bytes) -> Term:
         """Return what may follow all of ``data``."""
@@ -233,6 +284,9 @@ class Term(ABC):
         self._class_of = partition.class_of
         successors: list[Term | None] = [None] * partition.count
         successors[0] = self.arena.empty
+        if self._met is not None:
+            byte, following = self._met
+            successors[partition.class_of[byte]] = following
         self._next = successors
         return successors
 
@@ -242,7 +296,7 @@ class Term(ABC):
 
     @abstractmethod
     def _derive(self, byte: int) -> Term:
-        """Return the derivative by a byte of a class other than 0; by any byte where the term is transient."""
+        """Return the derivative by a byte of a class other than 0; by any where ``derives_any_byte``, or transient."""
 
 
 def _set_partition(members: int) -> Partition:
@@ -294,6 +348,8 @@ class Literal(Term):
 
     __slots__ = ("data", "offset")
 
+    derives_any_byte = True
+
     def __init__(self, arena: Arena, data: bytes, offset: int) -> None:
         super().__init__(arena, nullable=False)
         self.data = data
@@ -306,6 +362,8 @@ class Literal(Term):
         return Partition.of({self.data[self.offset]: True})
 
     def _derive(self, byte: int) -> Term:
+        if byte != self.data[self.offset]:
+            return self.arena.empty
         return self.arena.literal(self.data, self.offset + 1)
 
 
@@ -316,6 +374,8 @@ class LiteralSet(Term):
     """
 
     __slots__ = ("high", "low", "offset", "texts")
+
+    derives_any_byte = True
 
     def __init__(self, arena: Arena, texts: tuple[bytes, ...], low: int, high: int, offset: int) -> None:
         super().__init__(arena, nullable=len(texts[low]) == offset)
@@ -355,6 +415,8 @@ class Run(Term):
 
     __slots__ = ("least", "members", "most")
 
+    derives_any_byte = True
+
     def __init__(self, arena: Arena, members: int, least: int, most: int | None) -> None:
         super().__init__(arena, nullable=least == 0)
         self.members = members
@@ -375,6 +437,8 @@ class Run(Term):
         return _set_partition(self.members)
 
     def _derive(self, byte: int) -> Term:
+        if not self.members >> byte & 1:
+            return self.arena.empty
         most = None if self.most is None else self.most - 1
         return self.arena.run(self.members, max(self.least - 1, 0), most)
 
@@ -386,6 +450,8 @@ class Located(Term):
     """
 
     __slots__ = ("_place", "inner")
+
+    derives_any_byte = True
 
     def __init__(self, arena: Arena, inner: Term, place: str) -> None:
         super().__init__(arena, nullable=inner.nullable)
@@ -418,10 +484,22 @@ class Sequence(Term):
 
     __slots__ = ("head", "rest")
 
+    derives_any_byte = True
+
     def __init__(self, arena: Arena, head: Term, rest: Term) -> None:
         super().__init__(arena, nullable=head.nullable and rest.nullable, is_transient=head.is_transient)
         self.head = head
         self.rest = rest
+        self.beginning = id(head)
+
+    def joined(self, terms: abc.Sequence[Term]) -> Term:
+        heads = [self.head]
+        rests = [term.rest for term in terms if type(term) is Sequence]
+        # A loop, since open arrays and objects that are alike would cost a recursion for each level.
+        while (first := _common_head(rests)) is not None:
+            heads.append(first)
+            rests = [rest.rest for rest in rests if type(rest) is Sequence]
+        return self.arena.chain(*heads, self.arena.choice(rests))
 
     def saturated(self, reach: int) -> Term:
         return self.arena.sequence(self.head.saturated(reach), self.rest)
@@ -447,10 +525,20 @@ class Sequence(Term):
         return inside
 
 
+def _common_head(terms: list[Term]) -> Term | None:
+    """Return the head of all terms, None where they have not the same."""
+    first = terms[0]
+    if type(first) is not Sequence:
+        return None
+    return first.head if all(type(term) is Sequence and term.head is first.head for term in terms) else None
+
+
 class Choice(Term):
     """Denote the union of two or more terms."""
 
     __slots__ = ("options",)
+
+    derives_any_byte = True
 
     def __init__(self, arena: Arena, options: tuple[Term, ...]) -> None:
         super().__init__(
@@ -474,9 +562,9 @@ class Choice(Term):
         return places.pop() if len(places) == 1 else None
 
     def _partition(self) -> Partition:
-        result = self.options[0].partition
-        for option in self.options[1:]:
-            result = self.arena.product(result, option.partition)
+        result, *others = dict.fromkeys(option.partition for option in self.options)
+        for other in others:
+            result = self.arena.product(result, other)
         return result
 
     def _derive(self, byte: int) -> Term:
