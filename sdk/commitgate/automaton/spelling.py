@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
+from commitgate.automaton.character_steps import after_character
 from commitgate.automaton.half_characters import (
     BACKSLASH,
     LEADS,
@@ -156,6 +157,8 @@ class StringBody(Term):
 
     __slots__ = ("_model", "_targets", "_wide", "pending", "spelling", "state")
 
+    derives_any_byte = True
+
     def __init__(self, arena: Arena, state: CharacterState, pending: Pending, spelling: Spelling) -> None:
         super().__init__(arena, nullable=False)
         self.state = state
@@ -231,6 +234,10 @@ class StringBody(Term):
         return leading_to(target, self.state.after_one)
 
     def _derive(self, byte: int) -> Term:
+        if self._is_plain(byte):
+            return self._after_plain(byte)
+        if not self.partition.class_of[byte]:
+            return self.arena.empty
         target = self._target(byte)
         if target is self.arena.epsilon:
             return self.arena.epsilon
@@ -238,6 +245,19 @@ class StringBody(Term):
             return StringBody.make(self.arena, target, self.spelling)
         assert isinstance(target, HalfCharacter | HexDigits | AfterBackslash | LowHalf)
         return StringBody.make(self.arena, self.state, self.spelling, target)
+
+    def _is_plain(self, byte: int) -> bool:
+        """Return whether the byte is a character or the closing quote, and asking for it alone costs least."""
+        return self.pending is None and 0x20 <= byte < 0x80 and byte != BACKSLASH and not self.has_partition
+
+    def _after_plain(self, byte: int) -> Term:
+        arena = self.arena
+        if not self.spelling.may_write(byte):
+            return arena.empty
+        if byte == QUOTE:
+            return arena.epsilon if self.state.nullable else arena.empty
+        following = after_character(self.state, byte)
+        return arena.empty if following is None else StringBody.make(arena, following, self.spelling)
 
     def _outgoing(self) -> Iterator[Run]:
         """Yield each run of live bytes with where it leads: a state, a pending half, or the end of the string.

@@ -243,6 +243,11 @@ class Term(ABC):
             found = self._classes = self.arena.partition(self._partition())
         return found
 
+    @property
+    def has_partition(self) -> bool:
+        """Return whether the byte classes were worked out already."""
+        return self._classes is not None
+
     def successors(self) -> Iterator[tuple[bytes, Term]]:
         """Yield each set of bytes with the live term that follows any of them."""
         partition = self.partition
