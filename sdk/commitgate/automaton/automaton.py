@@ -114,7 +114,7 @@ def compile(
     arena = Arena(max_states=document.limits.states)
     spelling = Spelling(dialect == "generate", alphabet)
     grammar = Grammar(arena, meaning, dialect, spelling, style or Style())
-    return Automaton(arena, grammar.text(), document.support)
+    return Automaton(arena, grammar.text(), document.support.rows)
 
 
 __all__ = ["Automaton", "analyse", "compile"]

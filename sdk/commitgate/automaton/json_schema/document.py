@@ -12,40 +12,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import cast
 from urllib.parse import unquote, urldefrag, urljoin
 
 from commitgate.automaton.json_schema.drafts import Draft, draft_of
 from commitgate.automaton.json_schema.forms import check_form
-from commitgate.automaton.json_schema.keywords import Holds, Keyword, Kind, Level
+from commitgate.automaton.json_schema.keywords import Kind
 from commitgate.automaton.json_schema.patterns import check_pattern
-from commitgate.automaton.json_schema.plain_json import kind_of, plain_copy, too_large
+from commitgate.automaton.json_schema.plain_json import plain_copy, too_large
+from commitgate.automaton.json_schema.subschemas import as_schema, subschemas
+from commitgate.automaton.json_schema.support import SupportTable
 from commitgate.automaton.json_schema.vocabulary import Vocabulary, vocabulary_of
 from commitgate.errors import SchemaError, UnsupportedError
 from commitgate.json_value import JsonSchema, JsonValue
 from commitgate.limits import Limits
-from commitgate.pointer import child, value_at
+from commitgate.pointer import value_at
 
 _NAMING = frozenset({"$schema", "id", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor"})
 _BAD_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
-
-
-@dataclass(frozen=True, slots=True)
-class SupportRow:
-    """Say how far one keyword at one place is enforced.
-
-    Attributes:
-        keyword: the keyword.
-        pointer: JSON pointer of the schema that holds it; ``uri#pointer`` where that lies in another document.
-        level: ``decoded`` (by the automaton), ``checked`` (by the schema layer after generation) or ``annotation``
-            (an unknown format, or formats that were asked for as annotations). What would be ``rejected`` raises.
-        reason: why it is not decoded; empty where it is.
-    """
-
-    keyword: str
-    pointer: str
-    level: Level
-    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +57,7 @@ class SchemaDocument:
     Attributes:
         root: the schema.
         limits: the bounds.
+        support: how far each constraining keyword is enforced, place by place.
         has_hidden_schemas: a reference reached a schema where no keyword holds one, below a word that else never
             constrains.
 
@@ -85,6 +69,7 @@ class SchemaDocument:
 
     def __init__(self, root: JsonValue, limits: Limits, documents: Mapping[str, JsonSchema] | None = None) -> None:
         self.limits = limits
+        self.support = SupportTable()
         self.has_hidden_schemas = False
         self._given = {urldefrag(uri)[0]: document for uri, document in (documents or {}).items()}
         self._roots: dict[str, JsonSchema] = {}
@@ -94,7 +79,6 @@ class SchemaDocument:
         self._resources: dict[str, str] = {}
         self._anchors: dict[tuple[str, str], str] = {}
         self._dynamic: dict[str, dict[str, str]] = {}
-        self._rows: dict[tuple[str, str], SupportRow] = {}
         self._properties = 0
         self._take_in(root, "", "", Vocabulary())
         self._check_references()
@@ -103,11 +87,6 @@ class SchemaDocument:
     def root(self) -> JsonSchema:
         """Return the schema itself."""
         return self._roots[""]
-
-    @property
-    def support(self) -> tuple[SupportRow, ...]:
-        """Return how far each constraining keyword is enforced, place by place."""
-        return tuple(self._rows.values())
 
     @property
     def loaded(self) -> Mapping[str, JsonSchema]:
@@ -239,7 +218,7 @@ class SchemaDocument:
 
     def _take_in(self, document: JsonValue, uri: str, place: str, vocabulary: Vocabulary) -> None:
         """Look at a whole document; without ``$schema`` it is written in the draft of what refers to it."""
-        self._roots[uri] = root = _as_schema(plain_copy(document, self.limits), place)
+        self._roots[uri] = root = as_schema(plain_copy(document, self.limits), place)
         self._resources[uri] = place
         context = Context(uri, place, vocabulary)
         for inner, schema, its in self._places(root, place, context):
@@ -262,7 +241,7 @@ class SchemaDocument:
         while above not in self._contexts:
             above = above.rpartition("/")[0]
         context = self._contexts[max(above, root, key=len)]
-        for inner, schema, its in self._places(_as_schema(value, target), target, context):
+        for inner, schema, its in self._places(as_schema(value, target), target, context):
             if inner not in self._schemas:
                 self._look_at(inner, schema, its)
 
@@ -288,7 +267,7 @@ class SchemaDocument:
             its = self._context(inner, schema, outer)
             yield inner, schema, its
             if isinstance(schema, dict):
-                held = [(at, _as_schema(value, at), its) for at, value in _subschemas(schema, inner, its.vocabulary)]
+                held = [(at, value, its) for at, value in subschemas(schema, inner, its.vocabulary)]
                 stack.extend(reversed(held))
 
     def _context(self, place: str, schema: JsonSchema, outer: Context) -> Context:
@@ -319,7 +298,7 @@ class SchemaDocument:
     def _note_meta(self, chosen: str) -> None:
         uri = urldefrag(chosen)[0]
         if draft_of(chosen) is None and uri not in self._metas:
-            self._metas[uri] = _as_schema(plain_copy(self._given[uri], self.limits), uri + "#")
+            self._metas[uri] = as_schema(plain_copy(self._given[uri], self.limits), uri + "#")
 
     def _look_at(self, place: str, schema: JsonSchema, context: Context) -> None:
         self._schemas[place] = schema
@@ -330,8 +309,10 @@ class SchemaDocument:
             if name in context.vocabulary.keywords:
                 check_form(name, value, context.vocabulary.draft, place)
                 self._check_patterns(name, value, place)
+        if context.vocabulary.draft is Draft.DRAFT_4:
+            _check_exclusive_bounds(schema, place)
         for name in self.constraining(place):
-            self._rows[name, place] = SupportRow(name, place, "decoded")
+            self.support.add(name, place)
         self._name(place, schema, context)
         self._count(place, schema)
 
@@ -371,6 +352,14 @@ class SchemaDocument:
             raise too_large("enum_values", limits.enum_values, len(values), place, "enum")
 
 
+def _check_exclusive_bounds(schema: dict[str, JsonValue], place: str) -> None:
+    for name, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+        if name in schema and bound not in schema:
+            raise SchemaError(
+                f"{name} at {place or 'the root'} needs {bound} beside it in draft 4", pointer=place, keyword=name
+            )
+
+
 def _document_and_pointer(place: str) -> tuple[str, str]:
     if not place or place.startswith("/"):
         return "", place
@@ -391,40 +380,4 @@ def _names_nothing(keyword: str, place: str) -> SchemaError:
     )
 
 
-def _as_schema(value: object, place: str) -> JsonSchema:
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, dict):
-        return cast("dict[str, JsonValue]", value)
-    raise SchemaError(
-        f"a schema must be an object or a boolean; found {kind_of(value)} at {place or 'the root'}", pointer=place
-    )
-
-
-def _subschemas(schema: dict[str, JsonValue], place: str, vocabulary: Vocabulary) -> Iterator[tuple[str, JsonValue]]:
-    """Yield the place and value of each schema that the keywords of ``schema`` hold directly."""
-    for name, value in schema.items():
-        yield from _held(vocabulary.keyword(name), value, child(place, name))
-
-
-def _held(known: Keyword, value: JsonValue, place: str) -> Iterator[tuple[str, JsonValue]]:
-    match known.holds, value:
-        case Holds.SCHEMA, _:
-            yield place, value
-        case ((Holds.LIST | Holds.SCHEMA_OR_LIST), list()):
-            for index, item in enumerate(value):
-                yield child(place, index), item
-        case Holds.SCHEMA_OR_LIST, _:
-            yield place, value
-        case Holds.MAP, dict():
-            for key, item in value.items():
-                yield child(place, key), item
-        case Holds.MAP_OR_NAMES, dict():
-            for key, item in value.items():
-                if not isinstance(item, list):
-                    yield child(place, key), item
-        case _:
-            return
-
-
-__all__ = ["SchemaDocument", "SupportRow"]
+__all__ = ["SchemaDocument"]

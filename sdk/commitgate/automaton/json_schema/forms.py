@@ -5,6 +5,7 @@ Source: the meta-schemas of JSON Schema drafts 4, 6, 7, 2019-09 and 2020-12.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from types import MappingProxyType
@@ -15,6 +16,8 @@ from commitgate.automaton.json_schema.plain_json import kind_of
 from commitgate.errors import SchemaError
 
 Form: TypeAlias = "tuple[Callable[[object], bool], str]"
+
+_ANCHOR_NAME = re.compile(r"[A-Za-z_][-A-Za-z0-9._:]*")
 
 TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 
@@ -74,6 +77,18 @@ def _is_names_map(value: object) -> bool:
     return isinstance(value, dict) and all(_is_texts(names) for names in cast("dict[str, object]", value).values())
 
 
+def _is_flags(value: object) -> bool:
+    return isinstance(value, dict) and all(map(_is_boolean, cast("dict[str, object]", value).values()))
+
+
+def _is_anchor(value: object) -> bool:
+    return isinstance(value, str) and _ANCHOR_NAME.fullmatch(value) is not None
+
+
+def _is_name_without_fragment(value: object) -> bool:
+    return isinstance(value, str) and not value.rstrip("#").count("#")
+
+
 def _is_dependencies(value: object) -> bool:
     if not isinstance(value, dict):
         return False
@@ -86,6 +101,7 @@ _MAP: Form = (_is_map, "an object of schemas")
 _SCHEMAS: Form = (_is_full_list, "an array of at least one schema")
 _TEXT: Form = (_is_text, "a string")
 _NUMBER: Form = (_is_number, "a number")
+_ANCHOR: Form = (_is_anchor, "a name of letters, digits and _-.: that starts with a letter or _")
 _BOOLEAN: Form = (_is_boolean, "true or false")
 
 FORMS: Mapping[str, Form] = MappingProxyType(
@@ -125,21 +141,40 @@ FORMS: Mapping[str, Form] = MappingProxyType(
         "$recursiveRef": _TEXT,
         "$schema": _TEXT,
         "$id": _TEXT,
-        "$anchor": _TEXT,
-        "$dynamicAnchor": _TEXT,
+        "$anchor": _ANCHOR,
+        "$dynamicAnchor": _ANCHOR,
         "$recursiveAnchor": _BOOLEAN,
-        "$vocabulary": (_is_map, "an object"),
+        "$vocabulary": (_is_flags, "an object of booleans"),
+        "$comment": _TEXT,
+        "title": _TEXT,
+        "description": _TEXT,
+        "examples": (_is_list, "an array"),
+        "deprecated": _BOOLEAN,
+        "readOnly": _BOOLEAN,
+        "writeOnly": _BOOLEAN,
+        "contentEncoding": _TEXT,
+        "contentMediaType": _TEXT,
     }
 )
 
+_INTEGER_SIZE: Form = (lambda value: _is_size(value) and isinstance(value, int), "an integer >= 0")
+
 _DRAFT_4: Mapping[str, Form] = MappingProxyType(
     {
+        "minItems": _INTEGER_SIZE,
+        "maxItems": _INTEGER_SIZE,
+        "minLength": _INTEGER_SIZE,
+        "maxLength": _INTEGER_SIZE,
+        "minProperties": _INTEGER_SIZE,
+        "maxProperties": _INTEGER_SIZE,
         "exclusiveMinimum": _BOOLEAN,
         "exclusiveMaximum": _BOOLEAN,
         "required": (_is_full_texts, "an array of at least one string, all distinct"),
         "id": _TEXT,
     }
 )
+_PLAIN_ID: Form = (_is_name_without_fragment, "a URI reference without fragment; name places with $anchor")
+_ITEMS: Form = (lambda value: not isinstance(value, list) or value != [], "a schema or an array of them")
 _TUPLE_ITEMS: Form = (
     lambda value: not isinstance(value, list),
     "one schema; for schemas by position write prefixItems, or name an older draft with $schema",
@@ -149,8 +184,10 @@ _TUPLE_ITEMS: Form = (
 def _form(name: str, draft: Draft) -> Form | None:
     if draft is Draft.DRAFT_4 and name in _DRAFT_4:
         return _DRAFT_4[name]
-    if name == "items" and draft is Draft.DRAFT_2020_12:
-        return _TUPLE_ITEMS
+    if name == "items":
+        return _TUPLE_ITEMS if draft is Draft.DRAFT_2020_12 else _ITEMS
+    if name == "$id" and not draft.reference_stands_alone:
+        return _PLAIN_ID
     return FORMS.get(name)
 
 

@@ -72,7 +72,7 @@ class Meaning:
     def __init__(self, document: SchemaDocument, *, asserts_formats: bool = True) -> None:
         self.document = document
         self.asserts_formats = asserts_formats
-        self.tracks_evaluation = document.uses("unevaluatedItems", "unevaluatedProperties")
+        self.tracks_evaluation = document.support.has("unevaluatedItems", "unevaluatedProperties")
         self.has_lost_evaluation = False
         self._known: dict[Node, Language] = {ANYTHING: EVERYTHING}
         self._open: list[str] = []
@@ -118,7 +118,7 @@ class Meaning:
 
     def check(self, keyword: str, place: str, reason: str) -> Language:
         """Record that a keyword is checked after generation; return what is known of the values without it."""
-        self.document.mark(keyword, place, reason)
+        self.document.support.mark(keyword, place, reason)
         return replace(EVERYTHING, is_exact=False)
 
     def fits_branches(self, count: int) -> bool:
@@ -178,7 +178,7 @@ class Meaning:
             case Not(_, pointer, keyword):
                 self.check(keyword, pointer, _MULTIPLY)
             case _:
-                self.document.mark_all(part.pointer, _MULTIPLY)
+                self.document.support.mark_below(part.pointer, _MULTIPLY)
         return replace(found, is_exact=False)
 
     def _of_part(self, part: Part) -> Language:

@@ -69,6 +69,11 @@ class Satisfiability:
         self._is_settled = True
         self._check_root()
 
+    @property
+    def is_certain(self) -> bool:
+        """Return whether the schema surely has a value; where a keyword is only checked, that is not known."""
+        return self.meaning.document.support.is_all_decoded
+
     def height(self, node: Node) -> int | None:
         """Return the nesting of the node's shallowest value, None where it has none."""
         return self._heights[node]
@@ -125,7 +130,7 @@ class Satisfiability:
             self._heights[node] = None
             language = self.meaning.of(node)
             if any(self._is_too_fine(shape.numbers) for shape in language.numbers):
-                self.meaning.document.mark_keyword("multipleOf", _TOO_FINE)
+                self.meaning.document.support.mark_keyword("multipleOf", _TOO_FINE)
             for used in dict.fromkeys(self._children(language)):
                 if used not in users:
                     users[used] = []

@@ -171,7 +171,7 @@ def _format(meaning: Meaning, schema: Keywords, place: str) -> Language:
     assert isinstance(name, str)
     if not meaning.asserts_formats or name not in FORMATS:
         reason = "formats are annotations here" if name in FORMATS else "the format is not known"
-        meaning.document.mark("format", place, reason, "annotation")
+        meaning.document.support.mark("format", place, reason, "annotation")
         return EVERYTHING
     language = format_language(name)
     if language is None:

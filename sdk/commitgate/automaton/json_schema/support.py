@@ -1,0 +1,71 @@
+"""Keep account of how far each keyword at each place of a schema is enforced."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from commitgate.automaton.json_schema.keywords import Level
+
+
+@dataclass(frozen=True, slots=True)
+class SupportRow:
+    """Say how far one keyword at one place is enforced.
+
+    Attributes:
+        keyword: the keyword.
+        pointer: JSON pointer of the schema that holds it; ``uri#pointer`` where that lies in another document.
+        level: ``decoded`` (by the automaton), ``checked`` (by the schema layer after generation) or ``annotation``
+            (an unknown format, or formats that were asked for as annotations). What would be ``rejected`` raises.
+        reason: why it is not decoded; empty where it is.
+    """
+
+    keyword: str
+    pointer: str
+    level: Level
+    reason: str = ""
+
+
+class SupportTable:
+    """Hold one row for each constraining keyword at each place."""
+
+    def __init__(self) -> None:
+        self._rows: dict[tuple[str, str], SupportRow] = {}
+
+    @property
+    def rows(self) -> tuple[SupportRow, ...]:
+        """Return all rows, in the order in which the schema was read."""
+        return tuple(self._rows.values())
+
+    @property
+    def is_all_decoded(self) -> bool:
+        """Return whether nothing is left to be checked after generation."""
+        return all(row.level != "checked" for row in self._rows.values())
+
+    def add(self, keyword: str, place: str) -> None:
+        """Note a keyword at a place, decoded until something else is found."""
+        self._rows[keyword, place] = SupportRow(keyword, place, "decoded")
+
+    def has(self, *keywords: str) -> bool:
+        """Return whether one of the keywords stands somewhere."""
+        return any(keyword in keywords for keyword, _ in self._rows)
+
+    def mark(self, keyword: str, place: str, reason: str, level: Level = "checked") -> None:
+        """Record that a keyword at a place is not decoded, but checked after generation, or only an annotation."""
+        known = self._rows.get((keyword, place))
+        if known is None or known.level == "decoded":
+            self._rows[keyword, place] = SupportRow(keyword, place, level, reason)
+
+    def mark_keyword(self, keyword: str, reason: str) -> None:
+        """Record that a keyword is not decoded, wherever it stands."""
+        for name, place in list(self._rows):
+            if name == keyword:
+                self.mark(keyword, place, reason)
+
+    def mark_below(self, place: str, reason: str) -> None:
+        """Record that nothing at a place, nor below it, is sure to be decoded."""
+        for keyword, pointer in list(self._rows):
+            if pointer == place or pointer.startswith(place + "/"):
+                self.mark(keyword, pointer, reason)
+
+
+__all__ = ["SupportRow", "SupportTable"]
