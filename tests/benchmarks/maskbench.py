@@ -24,9 +24,10 @@ import tarfile
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -143,8 +144,10 @@ class Worker:
         self._process.join()
 
 
-def measure(engine: str, paths: list[Path], limit_s: float, processes: int) -> list[Result]:
-    """Let an engine judge all files, a few processes at a time."""
+def measure(
+    engine: str, paths: list[Path], limit_s: float, processes: int, told: Callable[[Result], None]
+) -> list[Result]:
+    """Let an engine judge all files, a few processes at a time; ``told`` hears of each result when it is there."""
     waiting: SimpleQueue[Path] = SimpleQueue()
     for path in paths:
         waiting.put(path)
@@ -154,6 +157,7 @@ def measure(engine: str, paths: list[Path], limit_s: float, processes: int) -> l
         try:
             while True:
                 found.append(worker.judge(waiting.get_nowait()))
+                told(found[-1])
         except Empty:
             return found
         finally:
@@ -245,12 +249,10 @@ def timing(times: tuple[float, float], first: tuple[float, float]) -> str:
     return " / ".join(shown)
 
 
-def listing(engine: str, results: list[Result], wanted: str) -> Iterator[str]:
-    """Name the schemas of the class asked for: ``wrong`` is all but the right ones."""
-    for result in results:
-        shown = ", ".join(result.classes)
-        if (wanted == "wrong" and RIGHT not in result.classes) or wanted in result.classes:
-            yield f"{engine}\t{result.name}\t{shown}\t{result.note}"
+def tell(engine: str, result: Result, wanted: str | None) -> None:
+    """Name the schema at once if it is of the class asked for: ``wrong`` is all but the right ones."""
+    if wanted in result.classes or (wanted == "wrong" and RIGHT not in result.classes):
+        print(engine, result.name, ", ".join(result.classes), result.note, sep="\t", flush=True)
 
 
 def report(rows: list[Row], total: int, command: str) -> str:
@@ -299,10 +301,8 @@ def main() -> None:
     engines: list[str] = chosen.engine or [*OWN, *(PEERS if chosen.peers else ())]
     rows = list[Row]()
     for engine in engines:
-        results = measure(engine, paths, chosen.limit_s, chosen.processes)
-        rows.append(row_of(engine, results))
-        if chosen.wanted:
-            print(*listing(engine, results, chosen.wanted), sep="\n")
+        told = partial(tell, engine, wanted=chosen.wanted)
+        rows.append(row_of(engine, measure(engine, paths, chosen.limit_s, chosen.processes, told)))
     print(*table(rows, len(paths)), sep="\n")
     if chosen.output is not None:
         shown: list[Any] = ["python", "tests/benchmarks/maskbench.py", *sys.argv[1:]]

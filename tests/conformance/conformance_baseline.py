@@ -59,6 +59,8 @@ def main() -> None:
     parser.add_argument("--reasons", action="store_true", help="say why schemas are refused")
     parser.add_argument("--judge", help="speak of this judge alone")
     chosen = parser.parse_args()
+    if chosen.update and chosen.judge:
+        parser.error("the files speak of all judges: leave out --judge to write them")
     if folder() is None:
         sys.exit(f"no suite: set {VARIABLE} to the folder that holds its tests and remotes")
     everything: list[Verdict] = []
