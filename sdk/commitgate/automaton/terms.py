@@ -159,9 +159,9 @@ class Arena:
         members = tuple(flat.values())
         if len(members) == 1:
             return members[0]
-        for member in members:
-            if member.is_transient:
-                return Choice(self, members)
+        if all(member.is_transient for member in members):
+            return Choice(self, members)
+        # One that is kept bounds how many there are: texts that go on as a declared key are few.
         return self.intern((Choice, frozenset(flat)), lambda: Choice(self, members))
 
     def _joined(self, options: dict[int, Term]) -> dict[int, Term]:
@@ -549,7 +549,7 @@ class Choice(Term):
         super().__init__(
             arena,
             nullable=any(option.nullable for option in options),
-            is_transient=any(option.is_transient for option in options),
+            is_transient=all(option.is_transient for option in options),
         )
         self.options = options
 
