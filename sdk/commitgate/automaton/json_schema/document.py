@@ -76,6 +76,7 @@ class SchemaDocument:
         self._metas: dict[str, JsonSchema] = {}
         self._schemas: dict[str, JsonSchema] = {}
         self._contexts: dict[str, Context] = {}
+        self._constraining: dict[str, dict[str, JsonValue]] = {}
         self._resources: dict[str, str] = {}
         self._anchors: dict[tuple[str, str], str] = {}
         self._dynamic: dict[str, dict[str, str]] = {}
@@ -112,14 +113,8 @@ class SchemaDocument:
         return self._contexts[place].vocabulary.draft
 
     def constraining(self, place: str) -> dict[str, JsonValue]:
-        """Return the keywords of the object schema at a place that constrain a value, in its draft."""
-        schema = self._schemas[place]
-        if isinstance(schema, bool):
-            return {}
-        vocabulary = self._contexts[place].vocabulary
-        if "$ref" in schema and vocabulary.draft.reference_stands_alone:
-            return {"$ref": schema["$ref"]}
-        return {name: value for name, value in schema.items() if vocabulary.keyword(name).kind is Kind.ASSERTION}
+        """Return the keywords of the schema at a place that constrain a value, in its draft."""
+        return self._constraining[place]
 
     def meaningful(self, place: str) -> frozenset[str] | None:
         """Return the keywords at a place on which the language can depend; None where no schema was looked at there.
@@ -132,28 +127,6 @@ class SchemaDocument:
         vocabulary = self._contexts[place].vocabulary
         is_kept = {name for name in schema if vocabulary.keyword(name).kind is not Kind.ANNOTATION}
         return frozenset(is_kept | (schema.keys() & _NAMING))
-
-    def mark_keyword(self, keyword: str, reason: str) -> None:
-        """Record that a keyword is not decoded, wherever it stands."""
-        for name, place in list(self._rows):
-            if name == keyword:
-                self.mark(keyword, place, reason)
-
-    def mark_all(self, place: str, reason: str) -> None:
-        """Record that nothing at a place, nor below it, is sure to be decoded."""
-        for keyword, pointer in list(self._rows):
-            if pointer == place or pointer.startswith(place + "/"):
-                self.mark(keyword, pointer, reason)
-
-    def uses(self, *names: str) -> bool:
-        """Return whether some place looked at so far holds one of these keywords."""
-        return any(name in names for name, _ in self._rows)
-
-    def mark(self, keyword: str, place: str, reason: str, level: Level = "checked") -> None:
-        """Record that a keyword at a place is not decoded, but checked after generation, or only an annotation."""
-        known = self._rows.get((keyword, place))
-        if known is None or known.level == "decoded":
-            self._rows[keyword, place] = SupportRow(keyword, place, level, reason)
 
     def resolve(self, reference: str, place: str, keyword: str = "$ref") -> str:
         """Return the place that a reference in the schema at ``place`` names.
@@ -303,6 +276,7 @@ class SchemaDocument:
     def _look_at(self, place: str, schema: JsonSchema, context: Context) -> None:
         self._schemas[place] = schema
         self._contexts[place] = context
+        self._constraining[place] = {} if isinstance(schema, bool) else _constraining(schema, context.vocabulary)
         if isinstance(schema, bool):
             return
         for name, value in schema.items():
@@ -358,6 +332,12 @@ def _check_exclusive_bounds(schema: dict[str, JsonValue], place: str) -> None:
             raise SchemaError(
                 f"{name} at {place or 'the root'} needs {bound} beside it in draft 4", pointer=place, keyword=name
             )
+
+
+def _constraining(schema: dict[str, JsonValue], vocabulary: Vocabulary) -> dict[str, JsonValue]:
+    if "$ref" in schema and vocabulary.draft.reference_stands_alone:
+        return {"$ref": schema["$ref"]}
+    return {name: value for name, value in schema.items() if vocabulary.keyword(name).kind is Kind.ASSERTION}
 
 
 def _document_and_pointer(place: str) -> tuple[str, str]:
