@@ -168,7 +168,8 @@ class Arena:
         """Return the same options, by their ids, with those that have one beginning joined."""
         groups: dict[Hashable, list[Term]] = {}
         for number, option in options.items():
-            groups.setdefault(number if option.beginning is None else option.beginning, []).append(option)
+            # A beginning may be the id of another option, so the option's own id must not look like one.
+            groups.setdefault(-number if option.beginning is None else option.beginning, []).append(option)
         if len(groups) == len(options):
             return options
         joined = (group[0] if len(group) == 1 else group[0].joined(group) for group in groups.values())
