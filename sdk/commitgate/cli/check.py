@@ -11,13 +11,22 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from commitgate.automaton import Automaton, compile
+from commitgate.automaton import Automaton, SupportRow, compile
 from commitgate.cli.boundary import errors_told
 from commitgate.cli.command_error import CommandError
 from commitgate.cli.exit_codes import ExitCode
 from commitgate.cli.harmless import harmless
 from commitgate.cli.report import plain, result_written, write_json
+from commitgate.cli.schema_options import (
+    DocumentOption,
+    FormatsChoice,
+    FormatsOption,
+    SchemaOption,
+    document_sources,
+    read_documents,
+)
 from commitgate.cli.sources import STANDARD_INPUT, read_bytes, read_schema, shown
+from commitgate.cli.support_table import support_lines
 from commitgate.contract import Contract
 from commitgate.gate.layers import Failure, Layer, LayerRecord
 from commitgate.gate.schema_layer import SchemaLayer
@@ -56,7 +65,12 @@ class Checker:
     def __init__(self, contract: Contract[JsonValue]) -> None:
         self._limits = contract.limits
         self._automaton: Automaton = compile(contract)
-        self._schema_layer = SchemaLayer(contract.schema)
+        self._schema_layer = SchemaLayer(contract.schema, formats=contract.formats, documents=contract.documents)
+
+    @property
+    def support(self) -> tuple[SupportRow, ...]:
+        """Return how far each keyword of the schema is enforced, place by place."""
+        return self._automaton.support
 
     def check(self, source: str, text: bytes) -> Finding:
         """Return what each layer says of a whole text. A layer is asked even where an earlier one said no."""
@@ -91,33 +105,44 @@ class Checker:
 
 
 def check(
-    schema: Annotated[str, typer.Option(help="JSON Schema file; - for stdin.", metavar="FILE")],
-    instances: Annotated[list[str], typer.Argument(help="Files to check; - for stdin.", metavar="INSTANCE...")],
+    schema: SchemaOption,
+    instances: Annotated[
+        list[str] | None, typer.Argument(help="Files to check; - for stdin.", metavar="[INSTANCE...]")
+    ] = None,
+    formats: FormatsOption = FormatsChoice.ASSERT,
+    document: DocumentOption = None,
+    support: Annotated[bool, typer.Option("--support", help="Show how far each keyword is enforced.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
-    """Say for each text whether it would be accepted, and where not.
+    """Say for each text whether it would be accepted, and where not; with --support, how the schema is enforced.
 
     The exit code is 0 when every text is accepted by every layer, 19 when one is not.
     """
     with errors_told(is_json=json):
-        if [schema, *instances].count(STANDARD_INPUT) > 1:
+        texts, documents = instances or [], document_sources(document)
+        if [schema, *texts, *documents.values()].count(STANDARD_INPUT) > 1:
             raise CommandError("standard input can be read once only")
-        document = read_schema(schema)
-        checker = Checker(Contract.json_schema(document))
-        findings = [checker.check(source, read_bytes(source, "text")) for source in instances]
+        if not texts and not support:
+            raise CommandError("give a text to check, or --support")
+        contract = Contract.json_schema(read_schema(schema), formats=formats.value, documents=read_documents(documents))
+        checker = Checker(contract)
+        findings = [checker.check(source, read_bytes(source, "text")) for source in texts]
         is_accepted = all(finding.is_accepted for finding in findings)
         code = ExitCode.COMMITTED if is_accepted else ExitCode.INVALID
         with result_written("accepted" if is_accepted else "not accepted"):
-            _write(findings, code, is_json=json)
+            _write(findings, checker.support if support else None, code, is_json=json)
         raise typer.Exit(code)
 
 
-def _write(findings: list[Finding], code: ExitCode, *, is_json: bool) -> None:
+def _write(findings: list[Finding], support: tuple[SupportRow, ...] | None, code: ExitCode, *, is_json: bool) -> None:
     if is_json:
         is_accepted = code is ExitCode.COMMITTED
-        write_json({"accepted": is_accepted, "exit_code": int(code), "texts": [_report(each) for each in findings]})
+        report = {"accepted": is_accepted, "exit_code": int(code), "texts": [_report(each) for each in findings]}
+        write_json(report if support is None else report | {"support": plain(support)})
         return
     console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    for line in support_lines(support or ()):
+        console.print(line)
     for line in (line for finding in findings for line in _lines(finding)):
         console.print(line)
 

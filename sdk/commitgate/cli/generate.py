@@ -26,9 +26,18 @@ from commitgate.cli.local_models import load_local_model
 from commitgate.cli.process import ignore_signals
 from commitgate.cli.progress import ModelProgress
 from commitgate.cli.report import outcome_report, result_written, write_json
+from commitgate.cli.schema_options import (
+    DocumentOption,
+    FormatsChoice,
+    FormatsOption,
+    SchemaOption,
+    document_sources,
+    read_documents,
+)
 from commitgate.cli.sources import read_schema, read_text
 from commitgate.cli.terminal import LiveView, print_ending
 from commitgate.client import Client, StructuredRun
+from commitgate.contract import Contract
 from commitgate.errors import CommitgateError
 from commitgate.json_value import JsonObject, JsonValue
 from commitgate.outcome import Outcome
@@ -41,7 +50,7 @@ class _Order:
     """Hold what was asked for, read and checked."""
 
     model: str
-    schema: JsonObject | bool
+    schema: JsonObject | bool | Contract[JsonValue]
     prompt: str
     system: str | None
     sampling: Sampling
@@ -53,7 +62,9 @@ class _Order:
 
 def generate(
     context: typer.Context,
-    schema: Annotated[str, typer.Option(help="JSON Schema file; - for stdin.", metavar="FILE")],
+    schema: SchemaOption,
+    formats: FormatsOption = FormatsChoice.ASSERT,
+    document: DocumentOption = None,
     prompt_file: Annotated[str | None, typer.Option(help="Prompt file; - for stdin.", metavar="FILE")] = None,
     prompt: Annotated[str | None, typer.Option(help="The prompt itself.", metavar="TEXT")] = None,
     system_file: Annotated[str | None, typer.Option(help="File with the system message.", metavar="FILE")] = None,
@@ -79,11 +90,12 @@ def generate(
     """
     is_json = json or not sys.stdout.isatty()
     with errors_told(is_json=json):
-        if [schema, prompt_file, system_file].count("-") > 1:
+        documents = document_sources(document)
+        if [schema, prompt_file, system_file, *documents.values()].count("-") > 1:
             raise CommandError("standard input can be read for one option only")
         order = _Order(
             model=model,
-            schema=read_schema(schema),
+            schema=_schema(schema, formats, documents),
             prompt=_prompt(prompt, prompt_file),
             system=None if system_file is None else read_text(system_file, "system message"),
             sampling=Sampling(temperature=temperature, top_k=top_k, top_p=top_p, seed=seed, max_tokens=max_tokens),
@@ -94,6 +106,14 @@ def generate(
         )
         outcome = _report(order) if is_json else _show(order)
     raise typer.Exit(of_outcome(outcome))
+
+
+def _schema(source: str, formats: FormatsChoice, documents: dict[str, str]) -> JsonObject | bool | Contract[JsonValue]:
+    """Return the schema as it is, so that a faulty one ends the call; a contract where more was asked for."""
+    schema = read_schema(source)
+    if formats is FormatsChoice.ASSERT and not documents:
+        return schema
+    return Contract.json_schema(schema, formats=formats.value, documents=read_documents(documents))
 
 
 def _prompt(text: str | None, source: str | None) -> str:

@@ -1,0 +1,25 @@
+"""Show how far each keyword of a schema is enforced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.text import Text
+
+from commitgate.automaton import SupportRow
+from commitgate.cli.harmless import harmless
+
+_STYLES = {"decoded": "green", "checked": "yellow", "rejected": "red", "annotation": "dim"}
+
+
+def support_lines(rows: Sequence[SupportRow]) -> Iterator[Text]:
+    """Yield one line a row: level, keyword, place, and why the automaton does not enforce it."""
+    named = [(row, harmless(row.keyword), harmless(row.pointer or "the root")) for row in rows]
+    wide = max((len(keyword) for _, keyword, _ in named), default=0)
+    long = max((len(place) for _, _, place in named), default=0)
+    for row, keyword, place in named:
+        cells = f"  {keyword:<{wide}}  {place:<{long}}  {harmless(row.reason)}"
+        yield Text.assemble((f"{row.level:<10}", _STYLES[row.level]), cells.rstrip())
+
+
+__all__ = ["support_lines"]
