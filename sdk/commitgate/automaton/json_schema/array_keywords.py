@@ -54,7 +54,7 @@ def _contains(meaning: Meaning, schema: Keywords, place: str) -> Language:
     node = meaning.node_at(child(place, "contains"))
     if most is None and node == ANYTHING:
         return _of_array(ArrayShape(least=least, evaluated=None if evaluates else 0))
-    return _of_array(ArrayShape(contains=(Contains(node, least, most, 0, place, evaluates),)))
+    return _of_array(ArrayShape(contains=(Contains(node, least, most, 0, place, evaluates=evaluates),)))
 
 
 def _unique(meaning: Meaning, schema: Keywords, place: str) -> Language:

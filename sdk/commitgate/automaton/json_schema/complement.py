@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Protocol, TypeVar
 
 from commitgate.automaton.json_schema.language import Language
-from commitgate.automaton.json_schema.nodes import ANYTHING, NO_VALUE, Node, opposite
+from commitgate.automaton.json_schema.nodes import ANYTHING, NO_VALUE, Node, depth_of_node, opposite
 from commitgate.automaton.json_schema.shapes import (
     ArrayShape,
     Contains,
@@ -24,7 +24,10 @@ from commitgate.automaton.json_schema.shapes import (
     disjoint,
 )
 from commitgate.automaton.json_schema.text_sets import texts_without
-from commitgate.automaton.text_language import ANY_TEXT, TextLanguage, of_texts
+from commitgate.automaton.text_language import ANY_TEXT, of_texts
+
+MAX_DEPTH = 3
+"""Deepest nesting of negations in a node."""
 
 
 class _Shape(Protocol):
@@ -98,11 +101,12 @@ def _other_arrays(shape: ArrayShape, pointer: str, keyword: str) -> Iterator[Arr
         yield ArrayShape(least=shape.most + 1)
     for index, node in enumerate(shape.prefix):
         if node != ANYTHING:
-            yield ArrayShape((ANYTHING,) * index + (opposite(node, pointer, keyword),), least=index + 1)
+            yield ArrayShape((ANYTHING,) * index + (_opposite(node, pointer, keyword),), least=index + 1)
     if shape.items != ANYTHING:
-        outside = opposite(shape.items, pointer, keyword)
-        yield ArrayShape(contains=(Contains(outside, first=len(shape.prefix), pointer=pointer),))
+        outside = _opposite(shape.items, pointer, keyword)
+        yield ArrayShape(contains=(Contains(outside, first=len(shape.prefix), pointer=pointer, keyword=keyword),))
     for counted in shape.contains:
+        _check_depth(counted.node)
         if counted.least > 0:
             yield ArrayShape(contains=(replace(counted, least=0, most=counted.least - 1, evaluates=False),))
         if counted.most is not None:
@@ -121,7 +125,7 @@ def _other_objects(shape: ObjectShape, pointer: str, keyword: str) -> Iterator[O
             yield ObjectShape((Property(other, NO_VALUE),), required=(name,))
     for entry in shape.properties:
         if entry.node != ANYTHING:
-            outside = opposite(entry.node, pointer, keyword)
+            outside = _opposite(entry.node, pointer, keyword)
             yield ObjectShape((Property(entry.name, outside),), required=(entry.name,))
     yield from _other_keys(shape, pointer, keyword)
     for asked in shape.some:
@@ -132,24 +136,36 @@ def _other_keys(shape: ObjectShape, pointer: str, keyword: str) -> Iterator[Obje
     """Yield the objects with an undeclared key that is forbidden, or that holds what it must not."""
     for keys in shape.classes:
         if keys.node != ANYTHING:
-            yield from _some(shape, keys.texts, opposite(keys.node, pointer, keyword))
+            outside = Some(keys.texts, _opposite(keys.node, pointer, keyword), pointer, keyword)
+            yield from _some(shape, outside)
     rest = [ANY_TEXT]
     for keys in shape.classes:
         rest = [piece for language in rest for piece in texts_without(language, keys.texts)]
     for language in rest:
-        yield from _some(shape, language, ANYTHING)
+        yield from _some(shape, Some(language, ANYTHING, pointer, keyword))
 
 
-def _some(shape: ObjectShape, texts: TextLanguage, node: Node) -> Iterator[ObjectShape]:
+def _some(shape: ObjectShape, asked: Some) -> Iterator[ObjectShape]:
     declared = of_texts(shape.by_name) if shape.by_name else None
-    for piece in (texts,) if declared is None else texts_without(texts, declared):
-        yield ObjectShape(some=(Some(piece, node),), is_open=True)
+    for piece in (asked.texts,) if declared is None else texts_without(asked.texts, declared):
+        yield ObjectShape(some=(replace(asked, texts=piece),), is_open=True)
 
 
 def _none_such(asked: Some, pointer: str, keyword: str) -> ObjectShape:
     rest = disjoint(list(texts_without(ANY_TEXT, asked.texts)))
-    outside = KeyClass(asked.texts, opposite(asked.node, pointer, keyword))
+    outside = KeyClass(asked.texts, _opposite(asked.node, pointer, keyword))
     return ObjectShape(classes=(outside, *(KeyClass(texts) for texts in rest)))
+
+
+def _opposite(node: Node, pointer: str, keyword: str) -> Node:
+    _check_depth(node)
+    return opposite(node, pointer, keyword)
+
+
+def _check_depth(node: Node) -> None:
+    # Each complement of a complement of a conjunction is a node of its own, without end in a recursive schema.
+    if depth_of_node(node) >= MAX_DEPTH:
+        raise InexpressibleError
 
 
 __all__ = ["complement"]

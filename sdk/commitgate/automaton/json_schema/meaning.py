@@ -26,11 +26,12 @@ from commitgate.automaton.json_schema.nodes import (
     OneScalar,
     Part,
     SchemaAt,
+    size_of_node,
 )
 from commitgate.automaton.json_schema.object_keywords import OBJECT_READERS
 from commitgate.automaton.json_schema.one_of import exactly_one
 from commitgate.automaton.json_schema.scalar_keywords import SCALAR_READERS, exact_value, one_scalar
-from commitgate.automaton.json_schema.shapes import InexpressibleError
+from commitgate.automaton.json_schema.shapes import ArrayShape, Contains, InexpressibleError, ObjectShape
 from commitgate.automaton.json_schema.unevaluated_keywords import without_unevaluated
 from commitgate.errors import LimitExceededError, SchemaError
 from commitgate.json_value import JsonValue
@@ -38,6 +39,8 @@ from commitgate.json_value import JsonValue
 Keywords: TypeAlias = "dict[str, JsonValue]"
 Reader: TypeAlias = "Callable[[Meaning, Keywords, str], Language]"
 """Reads some keywords of the schema at a place."""
+Check: TypeAlias = "Callable[[str, str, str], Language]"
+"""Records that a keyword at a place is only checked, and why."""
 
 MAX_REFERENCE_DEPTH = 64
 """Most references and branches open at one place; each costs several frames of Python's stack."""
@@ -45,6 +48,13 @@ MAX_REFERENCE_DEPTH = 64
 MAX_COMPLEMENT = 200
 """Most alternatives of one type in the complement of a schema."""
 
+MAX_COUNTED = 3
+"""Most ``contains`` of one array, or keys of one object that must be found, that are counted side by side."""
+
+MAX_COUNTS = 300
+"""Most combinations of what several ``contains`` of one array may have counted."""
+
+_TOO_MANY_COUNTS = "too many things would have to be counted at once"
 _TOO_LARGE = "its automaton would have too many states"
 _MULTIPLY = "the alternatives beside it multiply past Limits.branches"
 _NO_COMPLEMENT = "the complement of what it names cannot be decoded"
@@ -109,7 +119,7 @@ class Meaning:
             for part in node:
                 found = self._meet_part(found, part)
             self._known[node] = found
-            self.spend(len(node))
+            self.spend(size_of_node(node))
         return found
 
     def is_open(self, node: Node) -> bool:
@@ -141,9 +151,17 @@ class Meaning:
         if not self.fits_branches(pairs) or not self.spend(_work(first, second)):
             return None
         try:
-            return first.meet(second)
+            return self._limited(first.meet(second))
         except TooManyStates:
             return None
+
+    def _limited(self, found: Language) -> Language:
+        """Leave out what one array or object would have to count too many of at once; it is checked."""
+        arrays = tuple(_countable(shape, self.check) for shape in found.arrays)
+        objects = tuple(_findable(shape, self.check) for shape in found.objects)
+        if arrays == found.arrays and objects == found.objects:
+            return found
+        return replace(found, arrays=arrays, objects=objects, is_exact=False)
 
     def spend(self, effort: int) -> bool:
         """Take from the work that one schema may cost; return whether that much was left."""
@@ -254,6 +272,24 @@ def _work(first: Language, second: Language) -> int:
     properties = [sum(len(shape.properties) + 2 for shape in language.objects) for language in (first, second)]
     objects = properties[0] * len(second.objects) + properties[1] * len(first.objects)
     return len(first.arrays) * len(second.arrays) + objects // 4 + states[0] * states[1] // 20
+
+
+def _countable(shape: ArrayShape, check: Check) -> ArrayShape:
+    kept: list[Contains] = []
+    states = 1
+    for counted in shape.contains:
+        states *= (counted.least if counted.most is None else counted.most) + 1
+        if kept and (len(kept) >= MAX_COUNTED or states > MAX_COUNTS):
+            check(counted.keyword, counted.pointer, _TOO_MANY_COUNTS)
+        else:
+            kept.append(counted)
+    return shape if len(kept) == len(shape.contains) else replace(shape, contains=tuple(kept))
+
+
+def _findable(shape: ObjectShape, check: Check) -> ObjectShape:
+    for asked in shape.some[MAX_COUNTED:]:
+        check(asked.keyword, asked.pointer, _TOO_MANY_COUNTS)
+    return shape if len(shape.some) <= MAX_COUNTED else replace(shape, some=shape.some[:MAX_COUNTED])
 
 
 def _pairs(first: Language, second: Language) -> int:

@@ -6,7 +6,7 @@ node allows is worked out only when it is asked for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TypeAlias
 
@@ -51,11 +51,24 @@ class Not:
         node: what is excluded.
         pointer: place of the schema whose keyword asks for this.
         keyword: that keyword.
+        size: number of parts in it.
+        depth: how deep negations nest in it.
     """
 
     node: Node
     pointer: str
     keyword: str
+    size: int = field(init=False, repr=False, compare=False)
+    depth: int = field(init=False, repr=False, compare=False)
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", 1 + size_of_node(self.node))
+        object.__setattr__(self, "depth", 1 + depth_of_node(self.node))
+        object.__setattr__(self, "_hash", hash((Not, self.node, self.pointer, self.keyword)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +77,17 @@ class Either:
 
     nodes: tuple[Node, ...]
     pointer: str
+    size: int = field(init=False, repr=False, compare=False)
+    depth: int = field(init=False, repr=False, compare=False)
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", 1 + sum(map(size_of_node, self.nodes)))
+        object.__setattr__(self, "depth", max(map(depth_of_node, self.nodes), default=0))
+        object.__setattr__(self, "_hash", hash((Either, self.nodes, self.pointer)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 Part: TypeAlias = "SchemaAt | Exactly | OneScalar | Never | Not | Either"
@@ -73,6 +97,16 @@ Node: TypeAlias = "tuple[Part, ...]"
 ANYTHING: Node = ()
 NO_VALUE: Node = (Never(),)
 """No value, without a place of the schema that says so."""
+
+
+def size_of_node(node: Node) -> int:
+    """Return the number of parts of a node, those of parts included."""
+    return sum(part.size if isinstance(part, Not | Either) else 1 for part in node)
+
+
+def depth_of_node(node: Node) -> int:
+    """Return how deep negations nest in a node."""
+    return max((part.depth for part in node if isinstance(part, Not | Either)), default=0)
 
 
 def forbids(node: Node) -> bool:
@@ -136,9 +170,11 @@ __all__ = [
     "Part",
     "Scalar",
     "SchemaAt",
+    "depth_of_node",
     "either",
     "forbids",
     "meet_nodes",
     "one_scalar",
     "opposite",
+    "size_of_node",
 ]

@@ -83,6 +83,7 @@ class Contains:
         most: most such items; None has no bound.
         first: index of the first item that is looked at.
         pointer: place of the schema that asks.
+        keyword: the keyword by which it does.
         evaluates: items that satisfy it count as evaluated (2020-12).
     """
 
@@ -91,6 +92,7 @@ class Contains:
     most: int | None = None
     first: int = 0
     pointer: str = ""
+    keyword: str = "contains"
     evaluates: bool = False
 
 
@@ -142,7 +144,7 @@ class ArrayShape:
     def _ways(counted: Contains, index: int) -> tuple[tuple[Node, int], ...]:
         if index < counted.first:
             return ((ANYTHING, 0),)
-        other = ANYTHING if counted.most is None else opposite(counted.node, counted.pointer, "contains")
+        other = ANYTHING if counted.most is None else opposite(counted.node, counted.pointer, counted.keyword)
         return ((counted.node, 1), (other, 0))
 
     def meet(self, other: ArrayShape) -> ArrayShape | None:
@@ -186,10 +188,17 @@ class KeyClass:
 
 @dataclass(frozen=True, slots=True)
 class Some:
-    """Ask for at least one key of a language, declared or not, that holds a value of a node."""
+    """Ask for at least one key of a language, declared or not, that holds a value of a node.
+
+    Attributes:
+        pointer: place of the schema that asks.
+        keyword: the keyword by which it does.
+    """
 
     texts: TextLanguage
     node: Node
+    pointer: str = ""
+    keyword: str = "not"
 
 
 ANY_KEY = (KeyClass(),)
