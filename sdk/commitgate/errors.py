@@ -97,7 +97,8 @@ class LimitExceededError(ContractError):
     """Raised when a contract is larger than a limit. Make it smaller, or raise the limit on purpose.
 
     Attributes:
-        limit_name: the field of ``Limits`` that was hit; ``reference_depth`` is fixed and no field of it.
+        limit_name: the field of ``Limits`` that was hit; ``reference_depth``, ``reference_ways`` and
+            ``pattern_states`` are fixed and no fields of it.
         limit: its value, in the unit that its name says.
         found: what was found; equals ``limit + 1`` where counting stopped there.
     """

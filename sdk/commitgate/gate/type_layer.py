@@ -96,7 +96,9 @@ class TypeLayer(Generic[T]):
         self._adapter = contract.type_adapter
         self._takes_names = takes_names or None
         self._keeps_decimals = contract.numbers == "decimal"
-        self._schemas = Schemas(contract.schema if self._adapter is None else _marked_schema(self._adapter))
+        self._schemas = Schemas(
+            contract.schema if self._adapter is None else _marked_schema(self._adapter), contract.documents
+        )
 
     def judge(self, value: JsonValue) -> Typed[T] | tuple[Failure, ...]:
         """Return the typed value, or what stands against it.

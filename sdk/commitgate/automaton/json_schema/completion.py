@@ -297,6 +297,7 @@ __all__ = [
     "Way",
     "array_can_finish",
     "bits_of",
+    "closed_needs",
     "has_enough",
     "next_counts",
     "object_can_finish",

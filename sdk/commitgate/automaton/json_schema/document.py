@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote, urldefrag, urljoin
 
-from commitgate.automaton.json_schema.drafts import Draft, draft_of
+from commitgate.automaton.json_schema.drafts import DEFAULT_DRAFT, Draft, draft_of
 from commitgate.automaton.json_schema.forms import check_form
 from commitgate.automaton.json_schema.keywords import Kind
 from commitgate.automaton.json_schema.patterns import check_pattern
@@ -27,7 +27,7 @@ from commitgate.json_value import JsonSchema, JsonValue
 from commitgate.limits import Limits
 from commitgate.pointer import value_at
 
-_NAMING = frozenset({"$schema", "id", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor"})
+_NAMING = frozenset({"id", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor"})
 _BAD_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
@@ -71,6 +71,7 @@ class SchemaDocument:
         self.limits = limits
         self.support = SupportTable()
         self.has_hidden_schemas = False
+        self._names_matter = False
         self._given = {urldefrag(uri)[0]: document for uri, document in (documents or {}).items()}
         self._roots: dict[str, JsonSchema] = {}
         self._metas: dict[str, JsonSchema] = {}
@@ -119,14 +120,18 @@ class SchemaDocument:
     def meaningful(self, place: str) -> frozenset[str] | None:
         """Return the keywords at a place on which the language can depend; None where no schema was looked at there.
 
-        The names of resources and anchors count: they decide what references reach.
+        The names of resources and anchors count where references use them.
         """
         schema = self._schemas.get(place)
         if not isinstance(schema, dict):
             return None
         vocabulary = self._contexts[place].vocabulary
-        is_kept = {name for name in schema if vocabulary.keyword(name).kind is not Kind.ANNOTATION}
-        return frozenset(is_kept | (schema.keys() & _NAMING))
+        kept = {name for name in schema if vocabulary.keyword(name).kind is not Kind.ANNOTATION}
+        if self._names_matter:
+            kept |= {name for name in schema.keys() & _NAMING if name in vocabulary.keywords}
+        if vocabulary.draft is not DEFAULT_DRAFT or self._metas:
+            kept |= schema.keys() & {"$schema"}
+        return frozenset(kept)
 
     def resolve(self, reference: str, place: str, keyword: str = "$ref") -> str:
         """Return the place that a reference in the schema at ``place`` names.
@@ -144,6 +149,7 @@ class SchemaDocument:
             )
         context = self._contexts[place]
         uri, fragment = urldefrag(reference)
+        self._names_matter |= bool(uri) or bool(fragment and not fragment.startswith("/")) or keyword != "$ref"
         root = self._resource(urljoin(context.base, uri), place, keyword, context.vocabulary) if uri else context.root
         fragment = unquote(fragment)
         if fragment and not fragment.startswith("/"):
@@ -262,6 +268,7 @@ class SchemaDocument:
         uri, fragment = urldefrag(named)
         base, root = outer.base, place if is_root else outer.root
         if uri:
+            self._names_matter |= not is_root
             base, root = urljoin(outer.base, uri), place
             self._resources.setdefault(base, root)
         if fragment and vocabulary.draft.reference_stands_alone:

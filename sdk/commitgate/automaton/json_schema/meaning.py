@@ -30,9 +30,11 @@ from commitgate.automaton.json_schema.nodes import (
 )
 from commitgate.automaton.json_schema.object_keywords import OBJECT_READERS
 from commitgate.automaton.json_schema.one_of import exactly_one
+from commitgate.automaton.json_schema.patterns import language_of_pattern
 from commitgate.automaton.json_schema.scalar_keywords import SCALAR_READERS, exact_value, one_scalar
 from commitgate.automaton.json_schema.shapes import ArrayShape, Contains, InexpressibleError, ObjectShape
 from commitgate.automaton.json_schema.unevaluated_keywords import without_unevaluated
+from commitgate.automaton.text_language import TextLanguage
 from commitgate.errors import LimitExceededError, SchemaError
 from commitgate.json_value import JsonValue
 
@@ -47,6 +49,9 @@ MAX_REFERENCE_DEPTH = 64
 
 MAX_COMPLEMENT = 200
 """Most alternatives of one type in the complement of a schema."""
+
+FAILED_PATTERN_EFFORT = 5_000
+"""Work that it takes to find that a pattern's automaton is too large."""
 
 MAX_COUNTED = 3
 """Most ``contains`` of one array, or keys of one object that must be found, that are counted side by side."""
@@ -162,6 +167,23 @@ class Meaning:
         if arrays == found.arrays and objects == found.objects:
             return found
         return replace(found, arrays=arrays, objects=objects, is_exact=False)
+
+    def language_of_pattern(self, pattern: str, place: str, keyword: str) -> TextLanguage | None:
+        """Return the strings in which a pattern is found; None where there are none.
+
+        Raises:
+            SchemaError, UnsupportedError: as ``patterns.language_of_pattern``.
+            TooManyStates: its automaton would be too large, or the patterns before it took all the work there is.
+        """
+        if not self._effort:
+            raise TooManyStates("the patterns of the schema take too much work", self.document.limits.effort)
+        try:
+            found = language_of_pattern(pattern, place, keyword)
+        except TooManyStates:
+            self._effort = max(self._effort - FAILED_PATTERN_EFFORT, 0)
+            raise
+        self._effort = max(self._effort - (0 if found is None else len(found.dfa) // 20), 0)
+        return found
 
     def spend(self, effort: int) -> bool:
         """Take from the work that one schema may cost; return whether that much was left."""

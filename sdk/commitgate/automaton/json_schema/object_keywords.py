@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from commitgate.automaton.dfa import TooManyStates
 from commitgate.automaton.json_schema.language import EVERYTHING, Language
 from commitgate.automaton.json_schema.nodes import ANYTHING, NO_VALUE, Node, forbids, meet_nodes
-from commitgate.automaton.json_schema.patterns import language_of_pattern
 from commitgate.automaton.json_schema.scalar_keywords import size_of
 from commitgate.automaton.json_schema.shapes import ANY_KEY, KeyClass, ObjectShape, Property, disjoint
 from commitgate.automaton.json_schema.text_sets import common_texts, texts_without
@@ -58,7 +57,7 @@ def _patterns(meaning: Meaning, schema: Keywords, place: str) -> list[tuple[Text
     assert isinstance(patterns, dict)
     found: list[tuple[TextLanguage, Node]] = []
     for pattern in patterns:
-        texts = language_of_pattern(pattern, place, "patternProperties")
+        texts = meaning.language_of_pattern(pattern, place, "patternProperties")
         if texts is not None:
             found.append((texts, meaning.node_at(child(place, "patternProperties", pattern))))
     return found

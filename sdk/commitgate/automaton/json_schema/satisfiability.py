@@ -17,7 +17,14 @@ from typing import TypeVar
 
 from commitgate.automaton.dfa import TooManyStates
 from commitgate.automaton.generated_number import NumbersTooFine, generate_term
-from commitgate.automaton.json_schema.completion import array_can_finish, object_can_finish, split_classes, ways_of
+from commitgate.automaton.json_schema.completion import (
+    array_can_finish,
+    bits_of,
+    closed_needs,
+    object_can_finish,
+    split_classes,
+    ways_of,
+)
 from commitgate.automaton.json_schema.language import Language
 from commitgate.automaton.json_schema.meaning import Meaning
 from commitgate.automaton.json_schema.nodes import Node, meet_nodes, one_scalar
@@ -27,6 +34,7 @@ from commitgate.automaton.number_room import MAX_RESIDUES
 from commitgate.automaton.number_set import NumberSet
 from commitgate.automaton.terms import Arena
 from commitgate.errors import LimitExceededError, UnsatisfiableError
+from commitgate.pointer import child
 
 _TOO_FINE = "multiples of so long a number cannot be told apart digit by digit while one is written"
 
@@ -213,7 +221,22 @@ class Satisfiability:
             seen.add(node)
             needed = _required_children(self.meaning.of(node))
             node = next((used for used in needed if self._heights.get(used) is None), node)
-        return node[0].pointer if node else ""
+        place = node[0].pointer if node else ""
+        return self._forbidden_key(place) or place
+
+    def _forbidden_key(self, place: str) -> str | None:
+        """Return the place that forbids a key which the schema at ``place`` requires; None where there is none."""
+        schema = self.meaning.document.schemas.get(place)
+        required = schema.get("required") if isinstance(schema, dict) else None
+        if not isinstance(schema, dict) or not isinstance(required, list):
+            return None
+        properties = schema.get("properties")
+        declared = properties if isinstance(properties, dict) else {}
+        for name in map(str, required):
+            at = child(place, "properties", name) if name in declared else child(place, "additionalProperties")
+            if at in self.meaning.document.schemas and self.meaning.of(self.meaning.node_at(at)).is_empty:
+                return at
+        return None
 
 
 def _item_nodes(shape: ArrayShape) -> Iterator[Node]:
@@ -236,8 +259,11 @@ def _required_children(language: Language) -> Iterator[Node]:
         for index in range(min(array.least, len(array.prefix) + 1)):
             yield array.item(index)
     for shape in language.objects:
+        names = shape.names()
+        needs = dict(zip(names, closed_needs(shape, names), strict=True))
         for name in shape.required:
             yield shape.entry(name).node
+            yield from (shape.entry(names[index]).node for index in bits_of(needs[name]))
 
 
 __all__ = ["Satisfiability"]

@@ -14,7 +14,6 @@ from commitgate.automaton.formats import FORMATS, format_is_exact, format_langua
 from commitgate.automaton.json_schema.drafts import Draft
 from commitgate.automaton.json_schema.language import EVERYTHING, NOTHING, Language
 from commitgate.automaton.json_schema.nodes import Exactly, Scalar
-from commitgate.automaton.json_schema.patterns import language_of_pattern
 from commitgate.automaton.json_schema.plain_json import exact
 from commitgate.automaton.json_schema.shapes import (
     ArrayShape,
@@ -160,10 +159,9 @@ def _lengths(meaning: Meaning, schema: Keywords, place: str) -> Language:
 
 
 def _pattern(meaning: Meaning, schema: Keywords, place: str) -> Language:
-    del meaning
     pattern = schema["pattern"]
     assert isinstance(pattern, str)
-    return _of_texts(language_of_pattern(pattern, place, "pattern"))
+    return _of_texts(meaning.language_of_pattern(pattern, place, "pattern"))
 
 
 def _format(meaning: Meaning, schema: Keywords, place: str) -> Language:
