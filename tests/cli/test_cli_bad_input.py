@@ -132,7 +132,7 @@ def test_json_output_tells_errors_in_json_alone(shell: Shell) -> None:
 
 
 def test_escape_sequences_of_a_schema_do_not_reach_the_terminal(shell: Shell) -> None:
-    shell.write("schema.json", '{"properties": {"\\u001b[31m": {"uniqueItems": true}}}')
+    shell.write("schema.json", '{"properties": {"\\u001b[31m": {"pattern": "(.)\\\\1"}}}')
     done = shell.commitgate("check", "--schema", "schema.json", "schema.json")
     assert done.code == 15
     assert "\x1b" not in done.err

@@ -68,7 +68,17 @@ def test_text_that_cannot_be_read_is_a_usage_error(shell: Shell) -> None:
     assert "gone.json" in done.err
 
 
-@pytest.mark.parametrize(("schema", "code"), [({"uniqueItems": True}, 15), ({"type": 3}, 16), (False, 16)])
+@pytest.mark.parametrize(
+    ("schema", "code"),
+    [
+        ({"pattern": r"(.)\1"}, 15),
+        ({"$ref": "https://example.com/b"}, 15),
+        ({"$schema": "https://example.com/new-draft"}, 15),
+        ({"type": 3}, 16),
+        ({"minimum": 2, "maximum": 1, "type": "number"}, 16),
+        (False, 16),
+    ],
+)
 def test_schema_that_cannot_be_used_has_the_code_of_its_ending(shell: Shell, schema: object, code: int) -> None:
     shell.write("schema.json", json.dumps(schema))
     done = shell.commitgate("check", "--schema", "schema.json", "-", stdin="1")
@@ -87,3 +97,74 @@ def test_numbers_of_a_schema_file_keep_every_digit(shell: Shell, schema: str, te
     assert passed(layers(shell, text.replace("1", "2")))["schema"] is False
     shell.write("schema.json", '{"const": 0.1}')
     assert passed(layers(shell, "0.10000000000000000000001")) == {"accept": False, "parse": True, "schema": False}
+
+
+@pytest.mark.parametrize(
+    ("draft", "items"),
+    [
+        ("http://json-schema.org/draft-04/schema#", '{"items": [{"type": "integer"}], "additionalItems": false}'),
+        ("http://json-schema.org/draft-07/schema#", '{"items": [{"type": "integer"}], "additionalItems": false}'),
+        ("https://json-schema.org/draft/2020-12/schema", '{"prefixItems": [{"type": "integer"}], "items": false}'),
+    ],
+)
+def test_schema_is_read_in_its_own_draft(shell: Shell, draft: str, items: str) -> None:
+    shell.write("schema.json", json.dumps({"$schema": draft, **json.loads(items)}))
+    assert passed(layers(shell, "[1]")) == {"accept": True, "parse": True, "schema": True}
+    assert passed(layers(shell, "[1, 2]")) == {"accept": False, "parse": True, "schema": False}
+
+
+def test_formats_constrain_unless_they_are_to_annotate(shell: Shell) -> None:
+    shell.write("schema.json", '{"format": "date"}')
+    assert shell.commitgate("check", "--schema", "schema.json", "-", stdin='"soon"').code == 19
+    done = shell.commitgate("check", "--schema", "schema.json", "--formats", "annotate", "-", stdin='"soon"')
+    assert done.code == 0
+
+
+def test_references_reach_the_documents_that_are_given(shell: Shell) -> None:
+    shell.write("schema.json", '{"$ref": "https://example.com/b#/$defs/x"}')
+    shell.write("b.json", '{"$defs": {"x": {"type": "integer"}}}')
+    given = ("check", "--schema", "schema.json", "--document", "https://example.com/b=b.json")
+    assert shell.commitgate(*given, "-", stdin="1").code == 0
+    assert shell.commitgate(*given, "-", stdin='"1"').code == 19
+
+
+@pytest.mark.parametrize("given", ["b.json", "b=b.json", "https://example.com/b=", "http://[=b.json"])
+def test_document_without_an_absolute_uri_and_a_file_is_a_usage_error(shell: Shell, given: str) -> None:
+    done = shell.commitgate("check", "--schema", "schema.json", "--document", given, "-", stdin="1")
+    assert (done.code, done.out) == (2, "")
+    assert "URI" in done.err
+
+
+def test_document_given_twice_is_a_usage_error(shell: Shell) -> None:
+    twice = ("--document", "https://example.com/b=b.json") * 2
+    assert shell.commitgate("check", "--schema", "schema.json", *twice, "-", stdin="1").code == 2
+
+
+MIXED = {"properties": {"n": {"minimum": 1}, "u": {"uniqueItems": True}, "x": {"format": "of-ours"}}}
+
+
+def test_support_says_level_keyword_place_and_reason(shell: Shell) -> None:
+    shell.write("schema.json", json.dumps(MIXED))
+    done = shell.commitgate("check", "--schema", "schema.json", "--support")
+    assert (done.code, done.err) == (0, "")
+    rows = {line.split()[1]: line.split() for line in done.out.splitlines()}
+    assert rows["minimum"] == ["decoded", "minimum", "/properties/n"]
+    assert (rows["uniqueItems"][0], rows["uniqueItems"][2]) == ("checked", "/properties/u")
+    assert len(rows["uniqueItems"]) > 5
+    assert rows["format"][0] == "annotation"
+
+
+def test_support_in_json_stands_beside_the_texts(shell: Shell) -> None:
+    shell.write("schema.json", json.dumps(MIXED))
+    done = shell.commitgate("check", "--schema", "schema.json", "--support", "--json", "-", stdin="1")
+    assert done.code == 0
+    assert [text["accepted"] for text in done.report["texts"]] == [True]
+    (row,) = [row for row in done.report["support"] if row["level"] == "checked"]
+    assert (row["keyword"], row["pointer"]) == ("uniqueItems", "/properties/u")
+    assert row["reason"]
+
+
+def test_nothing_to_check_and_nothing_to_show_is_a_usage_error(shell: Shell) -> None:
+    done = shell.commitgate("check", "--schema", "schema.json")
+    assert done.code == 2
+    assert "--support" in done.err

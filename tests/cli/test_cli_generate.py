@@ -63,7 +63,8 @@ def test_ending_says_what_it_carries(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("schema", "ending", "code", "pointer"),
     [
-        ('{"properties": {"a": {"uniqueItems": true}}}', "unsupported", 15, "/properties/a"),
+        ('{"properties": {"a": {"$ref": "https://example.com/b"}}}', "unsupported", 15, "/properties/a"),
+        ('{"$schema": "https://example.com/new-draft"}', "unsupported", 15, ""),
         ('{"type": "strin"}', "compile_failed", 16, ""),
         ('{"$ref": "#/$defs/gone"}', "compile_failed", 16, ""),
         ("false", "compile_failed", 16, ""),
@@ -134,3 +135,13 @@ def test_interrupt_ends_as_cancelled_with_nothing_committed(shell: Shell, sent: 
     assert '"outcome": "cancelled"' in out
     assert err == ""
     assert states(shell.folder / "ledger.sqlite") == ["RELEASED"]
+
+
+def test_generate_takes_documents_and_the_meaning_of_formats(shell: Shell) -> None:
+    shell.write("schema.json", '{"$ref": "https://example.com/b"}')
+    shell.write("b.json", '{"type": "string", "format": "date"}')
+    script = [{"text": '"soon"'}, {"finish": "stop"}]
+    given = ("--document", "https://example.com/b=b.json", "--json")
+    assert shell.scripted(script, *given).report["outcome"] in ("violated", "invalid")
+    assert shell.scripted(script, *given, "--formats", "annotate").report["value"] == "soon"
+    assert shell.scripted([{"raise": "never"}], "--formats", "annotate", "--json").code == 15

@@ -16,7 +16,7 @@ from commitgate.timeouts import Timeouts
 
 pytestmark = pytest.mark.anyio
 
-UNSUPPORTED = {"type": "string", "format": "email"}
+UNSUPPORTED = {"type": "string", "pattern": r"(.)\1"}
 BROKEN = {"type": "nothing"}
 
 
@@ -25,7 +25,7 @@ async def test_unenforceable_keyword_ends_the_call_before_any_request() -> None:
     async with client_with(backend) as client:
         outcome = await client.generate_structured("scripted", {"properties": {"a": UNSUPPORTED}}, prompt="x")
     assert isinstance(outcome, Unsupported)
-    assert (outcome.keyword, outcome.pointer) == ("format", "/properties/a")
+    assert (outcome.keyword, outcome.pointer) == ("pattern", "/properties/a")
     assert outcome.receipt.compile_result == "failed"
     assert (outcome.receipt.attempts, backend.requests) == (0, [])
 

@@ -97,7 +97,7 @@ def test_identity_names_the_weights_and_the_vocabulary(tiny: LocalModel, tiny_fo
 
 def test_contract_that_cannot_be_compiled_is_refused_before_any_event(tiny: LocalModel) -> None:
     with pytest.raises(UnsupportedError):
-        tiny.prepare(Contract.of({"type": "string", "pattern": "a+"}))
+        tiny.prepare(Contract.of({"type": "string", "pattern": r"(a+)\1"}))
 
 
 def test_prompt_longer_than_the_context_is_a_fault(tiny: LocalModel) -> None:
