@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from scripts import GOOD, Pay, client_with
 
 from commitgate.backends.base import Message
-from commitgate.json_value import JsonObject, JsonValue
+from commitgate.json_value import JsonObject, JsonSchema, JsonValue
 from commitgate.run.outline import CHOICES, DEPTH, LINES, outline
 from commitgate.testing import ScriptedBackend
 
@@ -158,3 +158,9 @@ def test_schema_that_is_no_object_is_shown_as_json_without_noise() -> None:
 async def test_asking_does_not_change_with_the_backend_or_the_run() -> None:
     assert await sent(prompt="hello") == await sent(prompt="hello")
     assert [role for role, _ in await sent(Pay)] == ["system", "user"]
+
+
+def test_outline_follows_references_into_documents_that_were_passed_in() -> None:
+    documents: dict[str, JsonSchema] = {"https://example.com/b": {"$defs": {"x": {"type": "integer"}}}}
+    schema: JsonObject = {"properties": {"a": {"$ref": "https://example.com/b#/$defs/x"}}}
+    assert outline(schema, documents).splitlines()[1] == "- a: a whole number"
