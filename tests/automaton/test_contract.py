@@ -26,6 +26,7 @@ from commitgate.errors import (
 from commitgate.json_value import JsonValue
 from commitgate.limits import Limits
 
+
 @pytest.mark.parametrize(
     ("schema", "keyword"),
     [
@@ -85,7 +86,9 @@ def test_annotation_neither_constrains_nor_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_name_of_a_schema_constrains_nothing(name: str) -> None:
-    automaton = compile({name: NAMES[name], "type": "integer"})
+    contract = Contract.json_schema({name: NAMES[name], "type": "integer"})
+    automaton = compile(contract)
+    assert contract.language_digest == Contract.json_schema({"type": "integer"}).language_digest
     assert automaton.accepts(b"1")
     assert not automaton.accepts(b'"1"')
     assert [row.keyword for row in automaton.support] == ["type"]
@@ -157,7 +160,7 @@ def test_value_that_is_no_schema_is_misuse(schema: object) -> None:
         ({"type": "array", "minItems": 2, "maxItems": 1}, ""),
         ({"type": "array", "minItems": 1, "items": False}, "/items"),
         ({"type": "object", "properties": {"a": {"enum": []}}, "required": ["a"]}, "/properties/a"),
-        ({"type": "object", "required": ["a"], "additionalProperties": False}, ""),
+        ({"type": "object", "required": ["a"], "additionalProperties": False}, "/additionalProperties"),
         ({"type": "object", "properties": {"me": {"$ref": "#"}}, "required": ["me"]}, ""),
         ({"anyOf": [{"type": "string"}, {"type": "null"}], "type": "integer"}, ""),
         ({"const": 1.5, "type": "integer"}, ""),
