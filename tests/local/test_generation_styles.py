@@ -1,4 +1,4 @@
-"""A contract's style decides what the local model may write, and contracts of different styles share no compiled state."""
+"""A contract's style decides what the local model may write, and styles share no compiled state."""
 
 from __future__ import annotations
 
