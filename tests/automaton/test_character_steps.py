@@ -32,6 +32,7 @@ STATES = {
     "listed, some read": LEFT,
     "all but listed": none_of(NAMES, Length(0, None)),
     "few but listed": none_of(("", "a", "ab"), one_of(NAMES)),
+    "listed but a branch": none_of(("b", "ba"), one_of(NAMES)),
     "pattern": _pattern("^[a-c]+x?$"),
     "counted pattern": _bounded("^[ab]*$", 2, 3),
     "pattern but listed": none_of(("a", "ab"), _pattern("^a?b?c?$")),
