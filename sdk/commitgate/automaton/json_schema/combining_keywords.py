@@ -34,7 +34,6 @@ def _all_of(meaning: Meaning, schema: Keywords, place: str) -> Language:
 def _any_of(meaning: Meaning, schema: Keywords, place: str) -> Language:
     languages = [meaning.of(node) for node in _nodes(meaning, schema, place, "anyOf")]
     if not meaning.fits_branches(sum(language.branches for language in languages)):
-        meaning.has_lost_evaluation = True
         return meaning.check("anyOf", place, _TOO_MANY)
     if meaning.tracks_evaluation:
         languages = _with_meets(meaning, languages)
@@ -96,7 +95,6 @@ def _recursive_reference(meaning: Meaning, schema: Keywords, place: str) -> Lang
 
 def _one_target(meaning: Meaning, target: str | None, keyword: str, place: str) -> Language:
     if target is None:
-        meaning.has_lost_evaluation = True
         return meaning.check(keyword, place, _DYNAMIC)
     return meaning.of(meaning.node_at(target))
 

@@ -59,6 +59,9 @@ MAX_COUNTED = 3
 MAX_COUNTS = 300
 """Most combinations of what several ``contains`` of one array may have counted."""
 
+_EVALUATES_NOTHING = frozenset({"format", "pattern", "uniqueItems", "multipleOf", "propertyNames"})
+"""Keywords that can be left out without losing what ``unevaluatedProperties`` and ``unevaluatedItems`` ask."""
+
 _TOO_MANY_COUNTS = "too many things would have to be counted at once"
 _TOO_LARGE = "its automaton would have too many states"
 _MULTIPLY = "the alternatives beside it multiply past Limits.branches"
@@ -81,7 +84,7 @@ class Meaning:
         asserts_formats: ``format`` constrains.
         tracks_evaluation: ``unevaluatedItems`` or ``unevaluatedProperties`` is used, so shapes remember what was
             evaluated.
-        has_lost_evaluation: some alternatives were too many to remember that for.
+        has_lost_evaluation: something was left out, so what was evaluated is not sure any more.
     """
 
     def __init__(self, document: SchemaDocument, *, asserts_formats: bool = True) -> None:
@@ -134,6 +137,7 @@ class Meaning:
     def check(self, keyword: str, place: str, reason: str) -> Language:
         """Record that a keyword is checked after generation; return what is known of the values without it."""
         self.document.support.mark(keyword, place, reason)
+        self.has_lost_evaluation |= keyword not in _EVALUATES_NOTHING
         return replace(EVERYTHING, is_exact=False)
 
     def fits_branches(self, count: int) -> bool:
@@ -158,6 +162,7 @@ class Meaning:
         try:
             return self._limited(first.meet(second))
         except TooManyStates:
+            self.spend(min(FAILED_PATTERN_EFFORT, self._effort))
             return None
 
     def _limited(self, found: Language) -> Language:
@@ -219,6 +224,7 @@ class Meaning:
                 self.check(keyword, pointer, _MULTIPLY)
             case _:
                 self.document.support.mark_below(part.pointer, _MULTIPLY)
+                self.has_lost_evaluation = True
         return replace(found, is_exact=False)
 
     def _of_part(self, part: Part) -> Language:

@@ -49,7 +49,6 @@ def exactly_one(meaning: Meaning, beside: Language, branches: JsonValue, place: 
         return meaning.meet(beside, listed, "oneOf", place)
     languages = [meaning.meet(beside, language, "oneOf", place) for language in alone]
     if not meaning.fits_branches(sum(language.branches for language in languages)):
-        meaning.has_lost_evaluation = True
         meaning.check("oneOf", place, "its branches have more alternatives than Limits.branches")
         return replace(beside, is_exact=False)
     if len(branches) > MAX_EXACT_BRANCHES:

@@ -220,7 +220,8 @@ class Satisfiability:
         while node not in seen:
             seen.add(node)
             needed = _required_children(self.meaning.of(node))
-            node = next((used for used in needed if self._heights.get(used) is None), node)
+            # A node that was never explored is used in no way that counts, so nothing is known of it.
+            node = next((used for used in needed if self._heights.get(used, 0) is None), node)
         place = node[0].pointer if node else ""
         return self._forbidden_key(place) or place
 
