@@ -3,12 +3,15 @@
 import ast
 import re
 import tomllib
+from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
 from commitgate.cli.exit_codes import ExitCode
+from commitgate.limits import Limits
 from commitgate.outcome import Committed, Failed
 
 ROOT = Path(__file__).parents[2]
@@ -75,3 +78,16 @@ def test_readme_promises_only_extras_that_exist() -> None:
     project = tomllib.loads(read("pyproject.toml"))["project"]
     named = re.findall(r"commitgate\[([a-z,]+)\]", read("README.md"))
     assert {extra for group in named for extra in group.split(",")} <= set(project["optional-dependencies"])
+
+
+def test_bounds_that_can_be_set_are_the_fields_of_limits() -> None:
+    documented = {
+        row[0]: int(row[1].replace(",", "")) for row in rows(read("docs/limits.md"), "## Bounds that can be set")
+    }
+    assert documented == {entry.name: entry.default for entry in fields(Limits)}
+
+
+def test_bounds_that_cannot_be_set_are_those_of_the_code() -> None:
+    for name, value, _ in rows(read("docs/limits.md"), "## Bounds that cannot"):
+        module, _, constant = name.rpartition(".")
+        assert getattr(import_module(module), constant) == int(value.replace(",", "")), name
