@@ -5,6 +5,7 @@ Source: JSON Schema drafts 4 to 2020-12 core, applicator vocabulary.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from commitgate.automaton.json_schema.language import EVERYTHING, NOTHING, Language
@@ -51,7 +52,7 @@ def _with_meets(meaning: Meaning, languages: list[Language]) -> list[Language]:
         found = [*found, language, *(each for each in met if not each.is_empty)]
         if not meaning.fits_branches(sum(each.branches for each in found)):
             meaning.has_lost_evaluation = True
-            return languages
+            return [replace(each, is_exact=False) for each in languages]
     return found
 
 

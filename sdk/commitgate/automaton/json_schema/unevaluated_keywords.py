@@ -27,7 +27,8 @@ def without_unevaluated(meaning: Meaning, found: Language, schema: Keywords, pla
     for keyword in ("unevaluatedProperties", "unevaluatedItems"):
         if keyword not in schema:
             continue
-        if meaning.has_lost_evaluation:
+        # What was left out makes a language inexact, so an exact one has lost nothing.
+        if meaning.has_lost_evaluation and not found.is_exact:
             meaning.check(keyword, place, _LOST)
             found = replace(found, is_exact=False)
             continue
