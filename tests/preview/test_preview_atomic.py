@@ -1,14 +1,25 @@
 """Hold strings of a fixed set until they are closed, wherever the schema says so."""
 
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import pytest
 from preview_reading import shown
 from pydantic import BaseModel, Field
 
+from commitgate.json_value import JsonSchema
 from commitgate.preview import PreviewReader
 
 COLOUR: dict[str, Any] = {"enum": ["red", "reddish"]}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Stand for a contract."""
+
+    schema: JsonSchema
+    documents: dict[str, JsonSchema] = field(default_factory=dict[str, JsonSchema])
+
 
 HELD: list[tuple[str, dict[str, Any], bytes, Any]] = [
     ("enum at the root", COLOUR, b'"re', []),
@@ -28,6 +39,12 @@ HELD: list[tuple[str, dict[str, Any], bytes, Any]] = [
     ("quoted reference", {"$defs": {"a/b c": COLOUR}, "$ref": "#/$defs/a~1b%20c"}, b'"re', []),
     ("anchor", {"$defs": {"c": COLOUR | {"$anchor": "colour"}}, "$ref": "#colour"}, b'"re', []),
     ("reference by own identifier", {"$id": "urn:x", "$defs": {"c": COLOUR}, "$ref": "urn:x#/$defs/c"}, b'"re', []),
+    (
+        "reference by an inner identifier",
+        {"$id": "https://x.example/a", "$defs": {"c": COLOUR | {"$id": "c"}}, "$ref": "https://x.example/c"},
+        b'"re',
+        [],
+    ),
     ("discriminator", {"discriminator": {"propertyName": "k"}}, b'{"k":"re', [{}]),
     ("recursion", {"properties": {"k": COLOUR, "in": {"$ref": "#"}}}, b'{"in":{"in":{"k":"re', [{"in": {"in": {}}}]),
 ]
@@ -99,13 +116,18 @@ def test_schema_of_a_model_is_understood() -> None:
     class Drawing(BaseModel):
         shapes: list[Circle | Square] = Field(default_factory=list)
 
-    class Contract:
-        schema = Drawing.model_json_schema()
-
-    reader = PreviewReader(Contract())
+    reader = PreviewReader(Asked(Drawing.model_json_schema()))
     assert reader.feed(b'{"shapes":[{"kind":"circ').value == {"shapes": [{}]}
     assert reader.feed(b'le","label":"big').value == {"shapes": [{"kind": "circle", "label": "big"}]}
     assert reader.feed(b'"},{"mode":"th').value == {"shapes": [{"kind": "circle", "label": "big"}, {}]}
+
+
+def test_reference_into_another_document_is_followed() -> None:
+    asked = Asked(
+        {"properties": {"k": {"$ref": "https://x.example/c#/definitions/colour"}}},
+        {"https://x.example/c": {"definitions": {"colour": COLOUR}}},
+    )
+    assert shown(PreviewReader(asked).feed(b'{"k":"re')) == [{}]
 
 
 def test_keys_that_the_text_invents_do_not_grow_the_places() -> None:

@@ -6,16 +6,12 @@ worst a string is shown later than it could be. No pattern is run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
-from urllib.parse import unquote
 
-from commitgate.json_value import JsonObject, JsonValue
-from commitgate.pointer import value_at
+from commitgate.gate.references import References
+from commitgate.json_value import JsonObject, JsonSchema, JsonValue
 
-_BRANCHES = ("allOf", "anyOf", "oneOf")
-_SINGLE = ("if", "then", "else")
-_BY_NAME = ("dependentSchemas", "dependencies")
 _ANY_ITEM = "*"
 
 _Path: TypeAlias = tuple[str, ...]
@@ -39,18 +35,23 @@ class Places:
         self.is_atomic = is_tag or () in paths or any("enum" in schema or "const" in schema for schema in schemas)
 
     @staticmethod
-    def of(schema: JsonObject | bool | None, atomic_paths: Iterable[str]) -> Places | None:
+    def of(
+        schema: JsonSchema | None,
+        atomic_paths: Iterable[str],
+        documents: Mapping[str, JsonSchema] | None = None,
+    ) -> Places | None:
         """Return the place of the root, or None where nothing is held anywhere.
 
         Args:
             schema: a JSON Schema, of any draft; must not be changed while the places are used.
             atomic_paths: keys joined by ``/``, ``*`` for any item of an array; the empty one is the root.
+            documents: further schemas by absolute URI, which references may name.
         """
         paths = frozenset(tuple(path.split("/")) if path else () for path in atomic_paths)
         if not paths and not isinstance(schema, dict):
             return None
         root = schema if isinstance(schema, dict) else {}
-        return _Shared(root).place([root], paths, is_tag=False)
+        return _Shared(root, documents).place([root], paths, is_tag=False)
 
     def of_member(self, name: str) -> Places:
         """Return the place of an object's member."""
@@ -81,13 +82,12 @@ class Places:
 
 
 class _Shared:
-    """Resolve references, and keep one ``Places`` for each set of schemas, so that recursion ends."""
+    """Follow references, and keep one ``Places`` for each set of schemas, so that recursion ends."""
 
-    __slots__ = ("_anchors", "_known", "_root")
+    __slots__ = ("_known", "_references")
 
-    def __init__(self, root: JsonObject) -> None:
-        self._root = root
-        self._anchors: dict[str, JsonValue] | None = None
+    def __init__(self, root: JsonObject, documents: Mapping[str, JsonSchema] | None) -> None:
+        self._references = References(root, documents)
         self._known: dict[_Key, Places] = {}
 
     def place(self, schemas: list[JsonObject], paths: frozenset[_Path], *, is_tag: bool) -> Places:
@@ -98,37 +98,12 @@ class _Shared:
             schema = todo.pop()
             if id(schema) not in closed:
                 closed[id(schema)] = schema
-                todo.extend(inner for inner in self._beside(schema) if isinstance(inner, dict))
+                todo.extend(inner for inner in self._references.applied_in_place(schema) if isinstance(inner, dict))
         key = (frozenset(closed), paths, is_tag)
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = Places(self, list(closed.values()), paths, is_tag=is_tag)
         return found
-
-    def _beside(self, schema: JsonObject) -> Iterator[JsonValue]:
-        for word in ("$ref", "$dynamicRef", "$recursiveRef"):
-            reference = schema.get(word)
-            if isinstance(reference, str):
-                yield self._resolve(reference)
-        for word in _BRANCHES:
-            yield from _list(schema.get(word))
-        for word in _SINGLE:
-            yield schema.get(word)
-        for word in _BY_NAME:
-            yield from _dict(schema.get(word)).values()
-
-    def _resolve(self, reference: str) -> JsonValue:
-        base, _, fragment = reference.partition("#")
-        if base and base != str(self._root.get("$id", self._root.get("id"))).partition("#")[0]:
-            return None
-        if fragment and not fragment.startswith("/"):
-            if self._anchors is None:
-                self._anchors = dict(_anchors(self._root))
-            return self._anchors.get(fragment)
-        try:
-            return value_at(self._root, unquote(fragment))
-        except KeyError:
-            return None
 
 
 def _dict(value: JsonValue) -> JsonObject:
@@ -163,20 +138,6 @@ def _item_schemas(schema: JsonObject, index: int) -> Iterator[JsonObject]:
     else:
         candidates += [schema.get(word) for word in ("items", "additionalItems", "unevaluatedItems")]
     return (inner for inner in candidates if isinstance(inner, dict))
-
-
-def _anchors(root: JsonObject) -> Iterator[tuple[str, JsonValue]]:
-    todo: list[JsonValue] = [root]
-    while todo:
-        node = todo.pop()
-        if isinstance(node, dict):
-            for word in ("$anchor", "$dynamicAnchor"):
-                name = node.get(word)
-                if isinstance(name, str):
-                    yield name, node
-            todo.extend(node.values())
-        elif isinstance(node, list):
-            todo.extend(node)
 
 
 __all__ = ["Places"]

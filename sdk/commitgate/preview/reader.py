@@ -7,11 +7,11 @@ matters: a preview depends on the bytes so far and on nothing else. Nothing is c
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from commitgate.errors import MisuseError
-from commitgate.json_value import JsonObject
+from commitgate.json_value import JsonObject, JsonSchema
 from commitgate.preview.atomic import Places
 from commitgate.preview.builder import TreeBuilder
 from commitgate.preview.characters import decode_units
@@ -22,11 +22,16 @@ from commitgate.preview.state import ReaderState
 
 
 class HasSchema(Protocol):
-    """Stand for a contract: all that a reader wants of it is its JSON Schema."""
+    """Stand for a contract: all that a reader wants of it is its JSON Schema, and what that refers to."""
 
     @property
-    def schema(self) -> JsonObject | bool:
+    def schema(self) -> JsonSchema:
         """Return the JSON Schema."""
+        ...
+
+    @property
+    def documents(self) -> Mapping[str, JsonSchema]:
+        """Return further schemas by absolute URI, which references may name."""
         ...
 
 
@@ -54,12 +59,12 @@ class PreviewReader:
     ) -> None:
         if max_depth < 1:
             raise MisuseError(f"max_depth must be at least 1, found {max_depth}")
-        schema = contract_or_schema
+        schema, documents = contract_or_schema, None
         if schema is not None and not isinstance(schema, bool | dict):
-            schema = schema.schema
+            schema, documents = schema.schema, schema.documents
         self._lexer = Lexer(max_depth)
         self._events = EventSource()
-        self._builder = TreeBuilder(Places.of(schema, atomic_paths))
+        self._builder = TreeBuilder(Places.of(schema, atomic_paths, documents))
         self._clock = 0
         self._is_finished = False
 
