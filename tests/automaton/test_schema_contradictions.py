@@ -88,6 +88,10 @@ CONTRADICTIONS: dict[str, tuple[dict[str, JsonValue], str]] = {
         {"type": "array", "contains": {"type": "string"}, "items": {"type": "integer"}},
         "",
     ),
+    "fewer contained than asked for": (
+        {"type": "array", "contains": {"type": "null"}, "items": {"type": "null"}, "minItems": 3, "maxContains": 2},
+        "",
+    ),
     "more distinct items than there are": (
         {"type": "array", "items": {"enum": [1, 2]}, "uniqueItems": True, "minItems": 3},
         "",

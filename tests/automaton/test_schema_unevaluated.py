@@ -131,3 +131,20 @@ def test_evaluation_lost_among_too_many_branches_is_checked_later_and_forbids_no
     for text in (b"{}", b'{"k1": 1}', b'{"k1": 1, "k2": 2, "k11": 3}'):
         assert oracle.is_valid(text)
         assert automaton.accepts(text)
+
+
+def test_evaluation_lost_in_a_meeting_of_branches_is_checked_later_and_forbids_nothing_valid() -> None:
+    pairs: list[JsonValue] = [
+        {
+            "anyOf": [
+                {"properties": {f"a{n}": {}}, "required": [f"a{n}"]},
+                {"properties": {f"b{n}": {}}, "minProperties": 1},
+            ]
+        }
+        for n in range(4)
+    ]
+    schema: JsonValue = {"type": "object", "allOf": pairs, "unevaluatedProperties": False}
+    oracle, text = Oracle(schema), b'{"a0": 1, "a1": 1, "a2": 1, "b3": 1}'
+    assert oracle.is_valid(text)
+    for branches in (1, 2, 3, 5, 9, 17, 1000):
+        assert compile(schema, limits=Limits(branches=branches)).accepts(text), branches
