@@ -16,8 +16,8 @@ class Deferred(Term):
 
     derives_any_byte = True
 
-    def __init__(self, arena: Arena, *, nullable: bool) -> None:
-        super().__init__(arena, nullable=nullable)
+    def __init__(self, arena: Arena, *, nullable: bool, is_transient: bool = False) -> None:
+        super().__init__(arena, nullable=nullable, is_transient=is_transient)
         self._expansion: Term | None = None
 
     @property

@@ -126,7 +126,7 @@ class Arena:
             return head
         if type(head) is Sequence:
             return self.sequence(head.head, self.sequence(head.rest, rest))
-        if head.is_transient:
+        if head.is_transient or rest.is_transient:
             return Sequence(self, head, rest)
         return self.intern((Sequence, id(head), id(rest)), lambda: Sequence(self, head, rest))
 
@@ -143,8 +143,12 @@ class Arena:
             return inner
         return self.intern((Located, id(inner), place), lambda: Located(self, inner, place))
 
-    def choice(self, options: Iterable[Term]) -> Term:
-        """Return the union of all options; those that begin alike are joined behind their common beginning."""
+    def choice(self, options: Iterable[Term], *, is_transient: bool = False) -> Term:
+        """Return the union of all options; those that begin alike are joined behind their common beginning.
+
+        Args:
+            is_transient: the union belongs to one text alone, even if some options are kept.
+        """
         flat: dict[int, Term] = {}
         for option in options:
             if type(option) is Choice:
@@ -159,8 +163,8 @@ class Arena:
         members = tuple(flat.values())
         if len(members) == 1:
             return members[0]
-        if all(member.is_transient for member in members):
-            return Choice(self, members)
+        if is_transient or all(member.is_transient for member in members):
+            return Choice(self, members, is_transient=True)
         # One that is kept bounds how many there are: texts that go on as a declared key are few.
         return self.intern((Choice, frozenset(flat)), lambda: Choice(self, members))
 
@@ -227,7 +231,7 @@ class Term(ABC):
 
     def joined(self, terms: abc.Sequence[Term]) -> Term:
         """Return the union of terms of this one's kind and beginning, this one among them."""
-        return Choice(self.arena, tuple(terms))
+        return Choice(self.arena, tuple(terms), is_transient=all(term.is_transient for term in terms))
 
     def walk(self, data: bytes) -> Term:
         """Return what may follow all of ``data``."""
@@ -493,7 +497,8 @@ class Sequence(Term):
     derives_any_byte = True
 
     def __init__(self, arena: Arena, head: Term, rest: Term) -> None:
-        super().__init__(arena, nullable=head.nullable and rest.nullable, is_transient=head.is_transient)
+        is_transient = head.is_transient or rest.is_transient
+        super().__init__(arena, nullable=head.nullable and rest.nullable, is_transient=is_transient)
         self.head = head
         self.rest = rest
         self.beginning = id(head)
@@ -525,8 +530,11 @@ class Sequence(Term):
         return self.head.partition
 
     def _derive(self, byte: int) -> Term:
-        inside = self.arena.sequence(self.head.step(byte), self.rest)
-        if self.head.nullable:
+        head = self.head
+        following = head.step(byte)
+        # The inside of a string leads to itself, and a transient sequence would be made anew for each byte.
+        inside = self if following is head else self.arena.sequence(following, self.rest)
+        if head.nullable:
             return self.arena.choice((inside, self.rest.step(byte)))
         return inside
 
@@ -546,12 +554,8 @@ class Choice(Term):
 
     derives_any_byte = True
 
-    def __init__(self, arena: Arena, options: tuple[Term, ...]) -> None:
-        super().__init__(
-            arena,
-            nullable=any(option.nullable for option in options),
-            is_transient=all(option.is_transient for option in options),
-        )
+    def __init__(self, arena: Arena, options: tuple[Term, ...], *, is_transient: bool = False) -> None:
+        super().__init__(arena, nullable=any(option.nullable for option in options), is_transient=is_transient)
         self.options = options
 
     def saturated(self, reach: int) -> Term:

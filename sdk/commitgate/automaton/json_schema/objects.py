@@ -146,6 +146,10 @@ class Members:
             longest_key_bytes=max(grammar.limits.key_bytes, *(12 * len(name) + 1 for name in names), 0),
         )
 
+    def is_of_one_text(self, seen: Seen) -> bool:
+        """Return whether what was read belongs to one text alone: undeclared keys in ``accept``."""
+        return bool(seen.others) and not self.grammar.is_generating
+
     def ahead(self, seen: Seen) -> int:
         """Return the bits of the names that may still come."""
         everything = (1 << len(self.keys.names)) - 1
@@ -254,13 +258,15 @@ class ObjectRest(Deferred):
     __slots__ = ("members", "seen")
 
     def __init__(self, members: Members, seen: Seen) -> None:
-        super().__init__(members.grammar.arena, nullable=False)
+        super().__init__(members.grammar.arena, nullable=False, is_transient=members.is_of_one_text(seen))
         self.members = members
         self.seen = seen
 
     @staticmethod
     def make(members: Members, seen: Seen) -> Term:
         """Return the term of one set of keys seen."""
+        if members.is_of_one_text(seen):
+            return ObjectRest(members, seen)
         key = (ObjectRest, id(members), seen)
         return members.grammar.arena.intern(key, lambda: ObjectRest(members, seen))
 
@@ -273,7 +279,7 @@ class ObjectRest(Deferred):
         separator = arena.epsilon if seen.is_first else members.grammar.item_separator
         keys = arena.sequence(arena.literal(b'"'), arena.choice(self._keys()))
         closing = arena.literal(b"}") if members.may_close(seen) else arena.empty
-        return arena.choice((closing, arena.sequence(separator, keys)))
+        return arena.choice((closing, arena.sequence(separator, keys)), is_transient=self.is_transient)
 
     def _keys(self) -> Iterator[Term]:
         members, seen = self.members, self.seen
@@ -318,7 +324,7 @@ class DeclaredKey(_Key):
 
     @property
     def is_transient(self) -> bool:
-        return False
+        return self.members.is_of_one_text(self.seen)
 
     def after(self, arena: Arena, captured: bytes) -> Term:
         return self.members.member(json.loads(b'"' + captured), self.seen)

@@ -29,6 +29,9 @@ MAX_EXACT_BRANCHES = 60
 MAX_COMPLEMENT = 60
 """Most alternatives of one type in the complement of a branch."""
 
+MAX_ALTERNATIVES = 300
+"""Most alternatives into which branches may be split to tell them apart; each costs while a text is read."""
+
 _OVERLAP = "branches overlap, and the complement of one of them cannot be decoded"
 _TOO_MANY = "its branches are too many to be told apart"
 
@@ -80,6 +83,8 @@ class _Branches:
         found = NOTHING
         for index, language in enumerate(self._languages):
             found = found.join(self._alone(index, language))
+            if found.branches > max(MAX_ALTERNATIVES, 2 * sum(each.branches for each in self._languages)):
+                return self._checked(_joined(self._languages))
         return found
 
     def _alone(self, index: int, language: Language) -> Language:
