@@ -23,7 +23,7 @@ from commitgate.automaton.json_schema.shapes import (
     StringShape,
     disjoint,
 )
-from commitgate.automaton.json_schema.text_sets import texts_without
+from commitgate.automaton.json_schema.text_sets import other_texts, texts_without
 from commitgate.automaton.text_language import ANY_TEXT, of_texts
 
 MAX_DEPTH = 3
@@ -89,7 +89,7 @@ def _other_numbers(shape: NumberShape) -> Iterator[NumberShape]:
 
 
 def _other_strings(shape: StringShape) -> Iterator[StringShape]:
-    return (StringShape(texts) for texts in shape.language.complement())
+    return (StringShape(texts) for texts in other_texts(shape.language))
 
 
 def _other_arrays(shape: ArrayShape, pointer: str, keyword: str) -> Iterator[ArrayShape]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
-from commitgate.automaton.dfa import TooManyStates
+from commitgate.automaton.dfa import MAX_DFA_STATES, TooManyStates
 from commitgate.automaton.json_schema.array_keywords import ARRAY_READERS
 from commitgate.automaton.json_schema.combining_keywords import COMBINING_READERS
 from commitgate.automaton.json_schema.complement import complement
@@ -32,7 +32,13 @@ from commitgate.automaton.json_schema.object_keywords import OBJECT_READERS
 from commitgate.automaton.json_schema.one_of import exactly_one
 from commitgate.automaton.json_schema.patterns import language_of_pattern
 from commitgate.automaton.json_schema.scalar_keywords import SCALAR_READERS, exact_value, one_scalar
-from commitgate.automaton.json_schema.shapes import ArrayShape, Contains, InexpressibleError, ObjectShape
+from commitgate.automaton.json_schema.shapes import (
+    ArrayShape,
+    Contains,
+    InexpressibleError,
+    ObjectShape,
+    StringShape,
+)
 from commitgate.automaton.json_schema.unevaluated_keywords import without_unevaluated
 from commitgate.automaton.text_language import TextLanguage
 from commitgate.errors import LimitExceededError, SchemaError
@@ -296,10 +302,15 @@ def _work(first: Language, second: Language) -> int:
 
     Measured: an object costs by its properties, strings by the product of their automata's states.
     """
-    states = [sum(len(shape.texts.dfa) for shape in language.strings) for language in (first, second)]
+    states = [sum(map(_states, language.strings)) for language in (first, second)]
     properties = [sum(len(shape.properties) + 2 for shape in language.objects) for language in (first, second)]
     objects = properties[0] * len(second.objects) + properties[1] * len(first.objects)
     return len(first.arrays) * len(second.arrays) + objects // 4 + states[0] * states[1] // 20
+
+
+def _states(shape: StringShape) -> int:
+    listed = 0 if shape.values is None else sum(map(len, shape.values)) // 10
+    return len(shape.texts.dfa) + min(listed, MAX_DFA_STATES)
 
 
 def _countable(shape: ArrayShape, check: Check) -> ArrayShape:

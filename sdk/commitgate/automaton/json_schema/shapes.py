@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from commitgate.automaton.json_schema.nodes import ANYTHING, NO_VALUE, Node, forbids, meet_nodes, opposite
-from commitgate.automaton.json_schema.text_sets import common_texts, texts_without
+from commitgate.automaton.json_schema.text_sets import common_texts, listed_texts, texts_without
 from commitgate.automaton.number_set import ANY_NUMBER, NumberSet
-from commitgate.automaton.text_language import ANY_TEXT, TextLanguage, of_texts
+from commitgate.automaton.text_language import ANY_TEXT, TextLanguage
 
 
 class InexpressibleError(Exception):
@@ -66,11 +66,7 @@ class StringShape:
     @property
     def language(self) -> TextLanguage:
         """Return the strings as one language."""
-        if self.values is None:
-            return self.texts
-        listed = of_texts(self.values)
-        assert listed is not None
-        return listed
+        return self.texts if self.values is None else listed_texts(self.values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ class SupportTable:
 
     def __init__(self) -> None:
         self._rows: dict[tuple[str, str], SupportRow] = {}
+        self._marked: set[str] = set()
 
     @property
     def rows(self) -> tuple[SupportRow, ...]:
@@ -63,6 +64,9 @@ class SupportTable:
 
     def mark_below(self, place: str, reason: str) -> None:
         """Record that nothing at a place, nor below it, is sure to be decoded."""
+        if place in self._marked:
+            return
+        self._marked.add(place)
         for keyword, pointer in list(self._rows):
             if pointer == place or pointer.startswith(place + "/"):
                 self.mark(keyword, pointer, reason)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from commitgate.automaton.text_language import TextLanguage
+from commitgate.automaton.text_language import TextLanguage, of_texts
 
 _CACHED_PAIRS = 2_048
+_CACHED_LISTS = 256
 
 
 @lru_cache(maxsize=_CACHED_PAIRS)
@@ -29,4 +30,26 @@ def texts_without(first: TextLanguage, second: TextLanguage) -> tuple[TextLangua
     return first.without(second)
 
 
-__all__ = ["common_texts", "texts_without"]
+@lru_cache(maxsize=_CACHED_PAIRS)
+def other_texts(language: TextLanguage) -> tuple[TextLanguage, ...]:
+    """Return languages that together hold all texts but those of ``language``; no two share one.
+
+    Raises:
+        TooManyStates: the automaton would be too large.
+    """
+    return language.complement()
+
+
+@lru_cache(maxsize=_CACHED_LISTS)
+def listed_texts(texts: tuple[str, ...]) -> TextLanguage:
+    """Return the language of these texts: at least one.
+
+    Raises:
+        TooManyStates: there are too many.
+    """
+    language = of_texts(texts)
+    assert language is not None
+    return language
+
+
+__all__ = ["common_texts", "listed_texts", "other_texts", "texts_without"]
