@@ -244,6 +244,9 @@ def _of_type(schema: object) -> tuple[TypeAdapter[object], JsonSchema]:
             adapter = TypeAdapter(cast("type[object]", schema))
     except (PydanticSchemaGenerationError, PydanticUserError) as error:
         raise _unreadable(error) from error
+    except ImportError as error:
+        # pydantic loads what some types need (EmailStr: email-validator) when it first meets them.
+        raise MisuseError(f"schema needs a package that is not installed: {str(error).splitlines()[0]}") from error
     try:
         return adapter, cast("JsonSchema", adapter.json_schema(mode="validation", schema_generator=SteeringSchema))
     except PydanticInvalidForJsonSchema as error:

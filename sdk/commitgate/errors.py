@@ -8,7 +8,7 @@ The tree::
     │   └── MissingExtraError        an optional part is not installed; the message names the extra
     ├── ContractError                the contract cannot be built or enforced
     │   ├── SchemaError              not a JSON Schema, or one whose references cannot be resolved
-    │   ├── UnsupportedError         a keyword that cannot be enforced yet
+    │   ├── UnsupportedError         something in it cannot be enforced
     │   ├── UnsatisfiableError       no text can ever satisfy it
     │   └── LimitExceededError       larger than a limit allows
     ├── BackendError                 a backend could not do its part

@@ -41,7 +41,7 @@ def _any_of(meaning: Meaning, schema: Keywords, place: str) -> Language:
     found = NOTHING
     for language in languages:
         found = found.join(language)
-    return found
+    return meaning.few_numbers(found, "anyOf", place)
 
 
 def _with_meets(meaning: Meaning, languages: list[Language]) -> list[Language]:

@@ -139,19 +139,35 @@ def closed_needs(shape: ObjectShape, names: tuple[str, ...]) -> tuple[int, ...]:
     direct = [0] * len(names)
     for name, others in shape.needs:
         direct[positions[name]] |= sum(1 << positions[other] for other in dict.fromkeys(others))
-    if not any(direct):
-        return tuple(direct)
-    closed = list(direct)
-    has_changed = True
+    closed, has_changed = list(direct), any(direct)
+    order = _needed_first(direct) if has_changed else []
+    # One round does but for keys that need each other in circles.
     while has_changed:
         has_changed = False
-        for index, bits in enumerate(closed):
-            wider = bits
-            for other in bits_of(bits):
+        for index in order:
+            wider = closed[index]
+            for other in bits_of(direct[index]):
                 wider |= closed[other]
-            if wider != bits:
-                closed[index], has_changed = wider, True
+            has_changed |= wider != closed[index]
+            closed[index] = wider
     return tuple(closed)
+
+
+def _needed_first(direct: list[int]) -> list[int]:
+    """Return the positions such that each comes behind those that it needs, circles apart."""
+    order: list[int] = []
+    left = sum(1 << index for index, needed in enumerate(direct) if needed)
+    while left:
+        path = [left.bit_length() - 1]
+        left &= ~(1 << path[0])
+        while path:
+            following = direct[path[-1]] & left
+            if following:
+                path.append(following.bit_length() - 1)
+                left &= ~(1 << path[-1])
+            else:
+                order.append(path.pop())
+    return order
 
 
 def bits_of(bits: int) -> Iterator[int]:
@@ -226,14 +242,23 @@ class Keys:
         )
         return Keys(names, required, possible, needs, classes, capacity, witnesses, others, shape.least, shape.most)
 
-    def needed(self, declared: int) -> int:
-        """Return the bits of the names that are still missing once those of ``declared`` were read."""
+    def wanted(self, declared: int) -> int:
+        """Return the bits of the names that must be there once those of ``declared`` are."""
         found = self.required
         for index in bits_of(declared & self.needing):
             found |= self.needs[index]
-        return found & ~declared
+        return found
 
-    def can_finish(self, declared: int, others: int, found: int, ahead: int, *, is_open: bool = True) -> bool:
+    def can_finish(
+        self,
+        declared: int,
+        others: int,
+        found: int,
+        ahead: int,
+        *,
+        is_open: bool = True,
+        wanted: int | None = None,
+    ) -> bool:
         """Return whether an object can still be finished.
 
         Args:
@@ -242,8 +267,9 @@ class Keys:
             found: bits of the ``some`` that have what they ask for.
             ahead: bits of the names that may still come.
             is_open: undeclared keys may still come.
+            wanted: what ``wanted(declared)`` gives, where that is known.
         """
-        needed = self.required & ~declared if self.is_plain else self.needed(declared)
+        needed = (self.wanted(declared) if wanted is None else wanted) & ~declared
         ahead &= self.possible & ~declared
         if needed & ~ahead:
             return False
@@ -252,6 +278,8 @@ class Keys:
         count, outstanding = declared.bit_count() + others, needed.bit_count()
         if self.most is not None and count + outstanding > self.most:
             return False
+        if not self.least and not self.witnesses:
+            return True
         takable = ahead
         for index in bits_of(ahead & self.needing):
             if self.needs[index] & ~(declared | ahead):

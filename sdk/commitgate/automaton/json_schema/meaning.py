@@ -36,6 +36,7 @@ from commitgate.automaton.json_schema.shapes import (
     ArrayShape,
     Contains,
     InexpressibleError,
+    NumberShape,
     ObjectShape,
     StringShape,
 )
@@ -58,6 +59,9 @@ MAX_COMPLEMENT = 200
 
 FAILED_PATTERN_EFFORT = 5_000
 """Work that it takes to find that a pattern's automaton is too large."""
+
+MAX_NUMBERS = 100
+"""Most sets of numbers of one place; each is followed digit by digit."""
 
 MAX_COUNTED = 3
 """Most ``contains`` of one array, or keys of one object that must be found, that are counted side by side."""
@@ -170,6 +174,13 @@ class Meaning:
         except TooManyStates:
             self.spend(min(FAILED_PATTERN_EFFORT, self._effort))
             return None
+
+    def few_numbers(self, found: Language, keyword: str, place: str) -> Language:
+        """Allow every number where its alternatives are too many to be told apart digit by digit; it is checked."""
+        if len(found.numbers) <= MAX_NUMBERS:
+            return found
+        self.check(keyword, place, _TOO_MANY_COUNTS)
+        return replace(found, numbers=(NumberShape(),), is_exact=False)
 
     def _limited(self, found: Language) -> Language:
         """Leave out what one array or object would have to count too many of at once; it is checked."""

@@ -157,10 +157,16 @@ class Members:
             return everything & ~seen.declared
         return 0 if seen.others else everything >> seen.declared.bit_length() << seen.declared.bit_length()
 
-    def can_finish(self, seen: Seen) -> bool:
-        """Return whether the object can still be finished."""
-        others = seen.count_of_others
-        return self.keys.can_finish(seen.declared, others, seen.found, self.ahead(seen), is_open=bool(self.free))
+    def can_finish(self, seen: Seen, wanted: int | None = None) -> bool:
+        """Return whether the object can still be finished; ``wanted`` spares asking which keys must be there."""
+        return self.keys.can_finish(
+            seen.declared,
+            seen.count_of_others,
+            seen.found,
+            self.ahead(seen),
+            is_open=bool(self.free),
+            wanted=wanted,
+        )
 
     def next_names(self, seen: Seen) -> int:
         """Return the bits of the names that may come next."""
@@ -171,9 +177,10 @@ class Members:
             return possible & (2 * (needed & -needed) - 1) if needed and self.grammar.keeps_order else possible
         if not self.grammar.keeps_order and not self.keys.needing and not self.keys.witnesses:
             return self._next_of_equals(seen, possible)
-        found = 0
+        found, wanted = 0, self.keys.wanted(seen.declared)
         for index in bits_of(possible):
-            if any(self.can_finish(seen.with_declared(index, way.found)) for way in self.ways[index]):
+            needed = wanted | self.keys.needs[index]
+            if any(self.can_finish(seen.with_declared(index, way.found), needed) for way in self.ways[index]):
                 found |= 1 << index
         return found
 
@@ -191,7 +198,8 @@ class Members:
             return not self.keys.required & ~seen.declared
         count = seen.declared.bit_count() + seen.count_of_others
         everything = (1 << len(self.keys.witnesses)) - 1
-        return not self.keys.needed(seen.declared) and count >= self.keys.least and seen.found == everything
+        is_missing = self.keys.wanted(seen.declared) & ~seen.declared
+        return not is_missing and count >= self.keys.least and seen.found == everything
 
     def may_add(self, free: FreeKeys, seen: Seen) -> bool:
         """Return whether an undeclared key of a class may come next."""

@@ -56,8 +56,8 @@ def exactly_one(meaning: Meaning, beside: Language, branches: JsonValue, place: 
         return replace(beside, is_exact=False)
     if len(branches) > MAX_EXACT_BRANCHES:
         meaning.check("oneOf", place, _TOO_MANY)
-        return replace(_joined(languages), is_exact=False)
-    return _Branches(meaning, languages, alone, place).joined()
+        return meaning.few_numbers(replace(_joined(languages), is_exact=False), "oneOf", place)
+    return meaning.few_numbers(_Branches(meaning, languages, alone, place).joined(), "oneOf", place)
 
 
 def _joined(languages: list[Language]) -> Language:
