@@ -16,6 +16,7 @@ from commitgate.automaton.dfa import TooManyStates
 from commitgate.automaton.json_schema.keywords import UNKNOWN, Keyword
 from commitgate.automaton.json_schema.plain_json import exact
 from commitgate.automaton.json_schema.rewriting import Member, rewrite
+from commitgate.automaton.json_schema.uri import as_uri
 from commitgate.automaton.json_schema.vocabulary import Vocabulary
 from commitgate.gate.pattern_search import PatternSearch
 from commitgate.gate.rust_pattern import rust_pattern
@@ -25,10 +26,11 @@ from commitgate.pointer import escape_token
 PATTERN = "x-commitgate-pattern"
 """What stands in place of ``pattern``."""
 
-_URI_CHARACTERS = "%/#?:@!$&'()*+,;=~"
-"""What ``quote`` leaves as it is beside letters, digits and ``_.-``: an escape that is there already stays."""
-
 _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+_URIS = _REFERENCES | {"$id", "id"}
+_IN_FRAGMENT = "/?:@!$&'()*+,;=~"
+"""What a fragment may hold unescaped beside letters, digits and ``_.-``."""
+
 _CONTENT = frozenset({"contentEncoding", "contentMediaType"})
 """Annotations, which the validator asserts in drafts 6 and 7."""
 
@@ -78,9 +80,9 @@ class Preparation:
                 return PATTERN, value
             case "patternProperties", dict() if known is not UNKNOWN:
                 return name, {self._write(pattern, pointer): _exact(inner) for pattern, inner in value.items()}
-            case _, str() if name in _REFERENCES:
-                # A reference is a URI; the validator looks up what stands behind its escapes.
-                return name, quote(value, safe=_URI_CHARACTERS)
+            case _, str() if name in _URIS and known is not UNKNOWN:
+                # The validator reads URIs alone, and looks up what stands behind their escapes.
+                return name, as_uri(value)
             case _ if name in _CONTENT or name == PATTERN:
                 return None
             case _:
@@ -124,7 +126,7 @@ class Preparation:
             pattern = tokens[index].replace("~1", "/").replace("~0", "~")
             if tokens[index - 1] == "patternProperties" and pattern in self._written:
                 tokens[index] = escape_token(self._written[pattern])
-        return f"{uri}#{quote('/'.join(tokens), safe=_URI_CHARACTERS.replace('%', '').replace('#', ''))}"
+        return f"{uri}#{quote('/'.join(tokens), safe=_IN_FRAGMENT)}"
 
 
 def _exact(value: JsonValue) -> JsonValue:

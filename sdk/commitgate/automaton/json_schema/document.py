@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote, urldefrag, urljoin
 
+from commitgate.automaton.formats import format_matches
 from commitgate.automaton.json_schema.drafts import DEFAULT_DRAFT, Draft, draft_of
 from commitgate.automaton.json_schema.forms import check_form
 from commitgate.automaton.json_schema.keywords import Kind
@@ -21,6 +22,7 @@ from commitgate.automaton.json_schema.patterns import check_pattern
 from commitgate.automaton.json_schema.plain_json import plain_copy, too_large
 from commitgate.automaton.json_schema.subschemas import as_schema, subschemas
 from commitgate.automaton.json_schema.support import SupportTable
+from commitgate.automaton.json_schema.uri import as_uri
 from commitgate.automaton.json_schema.vocabulary import Vocabulary, vocabulary_of
 from commitgate.errors import SchemaError, UnsupportedError
 from commitgate.json_value import JsonSchema, JsonValue
@@ -80,6 +82,7 @@ class SchemaDocument:
         self._constraining: dict[str, dict[str, JsonValue]] = {}
         self._resources: dict[str, str] = {}
         self._anchors: dict[tuple[str, str], str] = {}
+        self._given_twice: set[str] = set()
         self._dynamic: dict[str, dict[str, str]] = {}
         self._properties = 0
         self._take_in(root, "", "", Vocabulary())
@@ -147,6 +150,7 @@ class SchemaDocument:
                 pointer=place,
                 keyword=keyword,
             )
+        _check_uri(keyword, reference, place)
         context = self._contexts[place]
         uri, fragment = urldefrag(reference)
         self._names_matter |= bool(uri) or bool(fragment and not fragment.startswith("/")) or keyword != "$ref"
@@ -193,6 +197,7 @@ class SchemaDocument:
                     reason += ". For a place in this document write '#" + uri + "'"
                 raise _unsupported(keyword, place, reason + ". Pass the document in documents, by its URI")
             self._take_in(self._given[uri], uri, uri + "#", vocabulary)
+        self._check_once(uri, keyword, place)
         return self._resources[uri]
 
     def _take_in(self, document: JsonValue, uri: str, place: str, vocabulary: Vocabulary) -> None:
@@ -207,7 +212,16 @@ class SchemaDocument:
         found = self._anchors.get((root, name))
         if found is None:
             raise _names_nothing(keyword, place)
+        self._check_once(f"{root}#{name}", keyword, place)
         return found
+
+    def _check_once(self, name: str, keyword: str, place: str) -> None:
+        if name in self._given_twice:
+            raise SchemaError(
+                f"{keyword} at {place or 'the root'} names what two schemas are called; give each a name of its own",
+                pointer=place,
+                keyword=keyword,
+            )
 
     def _adopt(self, target: str, root: str, place: str, keyword: str) -> None:
         """Take in a schema that lies where no keyword holds one; references may reach it all the same."""
@@ -265,14 +279,16 @@ class SchemaDocument:
             vocabulary = outer.vocabulary
         if not isinstance(named, str) or ("$ref" in schema and vocabulary.draft.reference_stands_alone):
             named = ""
+        _check_uri(vocabulary.draft.id_keyword, named, place)
         uri, fragment = urldefrag(named)
         base, root = outer.base, place if is_root else outer.root
         if uri:
             self._names_matter |= not is_root
             base, root = urljoin(outer.base, uri), place
-            self._resources.setdefault(base, root)
+            if self._resources.setdefault(base, root) != root:
+                self._given_twice.add(base)
         if fragment and vocabulary.draft.reference_stands_alone:
-            self._anchors.setdefault((root, unquote(fragment)), place)
+            self._name_anchor(root, unquote(fragment), place)
         return Context(base, root, vocabulary)
 
     def _note_meta(self, chosen: str) -> None:
@@ -317,11 +333,15 @@ class SchemaDocument:
         for keyword in ("$anchor", "$dynamicAnchor"):
             name = schema.get(keyword)
             if isinstance(name, str) and keyword in known:
-                self._anchors.setdefault((context.root, name), place)
+                self._name_anchor(context.root, name, place)
                 if keyword == "$dynamicAnchor":
                     self._dynamic.setdefault(name, {}).setdefault(context.root, place)
         if schema.get("$recursiveAnchor") is True and "$recursiveAnchor" in known and place == context.root:
             self._dynamic.setdefault("", {}).setdefault(context.root, place)
+
+    def _name_anchor(self, root: str, name: str, place: str) -> None:
+        if self._anchors.setdefault((root, name), place) != place:
+            self._given_twice.add(f"{root}#{name}")
 
     def _count(self, place: str, schema: dict[str, JsonValue]) -> None:
         limits = self.limits
@@ -359,6 +379,15 @@ def _unsupported(keyword: str, place: str, reason: str) -> UnsupportedError:
     return UnsupportedError(
         f"{keyword} at {where} cannot be enforced: {reason}", pointer=place, keyword=keyword, reason=reason
     )
+
+
+def _check_uri(keyword: str, name: str, place: str) -> None:
+    if not format_matches("uri-reference", as_uri(name)):
+        raise SchemaError(
+            f"{keyword} at {place or 'the root'} is no URI reference (RFC 3986); correct it",
+            pointer=place,
+            keyword=keyword,
+        )
 
 
 def _names_nothing(keyword: str, place: str) -> SchemaError:
