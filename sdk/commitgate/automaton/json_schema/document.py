@@ -74,7 +74,7 @@ class SchemaDocument:
         self.support = SupportTable()
         self.has_hidden_schemas = False
         self._names_matter = False
-        self._given = {urldefrag(uri)[0]: document for uri, document in (documents or {}).items()}
+        self._given = {as_uri(uri).partition("#")[0]: document for uri, document in (documents or {}).items()}
         self._roots: dict[str, JsonSchema] = {}
         self._metas: dict[str, JsonSchema] = {}
         self._schemas: dict[str, JsonSchema] = {}
@@ -150,7 +150,7 @@ class SchemaDocument:
                 pointer=place,
                 keyword=keyword,
             )
-        _check_uri(keyword, reference, place)
+        reference = _uri(keyword, reference, place)
         context = self._contexts[place]
         uri, fragment = urldefrag(reference)
         self._names_matter |= bool(uri) or bool(fragment and not fragment.startswith("/")) or keyword != "$ref"
@@ -272,14 +272,14 @@ class SchemaDocument:
         named = schema.get(draft.id_keyword)
         chosen = schema.get("$schema")
         if isinstance(chosen, str) and (is_root or isinstance(named, str)):
-            vocabulary = vocabulary_of(chosen, self._given, place)
+            vocabulary = vocabulary_of(as_uri(chosen), self._given, place)
             self._note_meta(chosen)
             named = schema.get(vocabulary.draft.id_keyword)
         else:
             vocabulary = outer.vocabulary
         if not isinstance(named, str) or ("$ref" in schema and vocabulary.draft.reference_stands_alone):
             named = ""
-        _check_uri(vocabulary.draft.id_keyword, named, place)
+        named = _uri(vocabulary.draft.id_keyword, named, place)
         uri, fragment = urldefrag(named)
         base, root = outer.base, place if is_root else outer.root
         if uri:
@@ -292,7 +292,7 @@ class SchemaDocument:
         return Context(base, root, vocabulary)
 
     def _note_meta(self, chosen: str) -> None:
-        uri = urldefrag(chosen)[0]
+        uri = as_uri(chosen).partition("#")[0]
         if draft_of(chosen) is None and uri not in self._metas:
             self._metas[uri] = as_schema(plain_copy(self._given[uri], self.limits), uri + "#")
 
@@ -381,13 +381,16 @@ def _unsupported(keyword: str, place: str, reason: str) -> UnsupportedError:
     )
 
 
-def _check_uri(keyword: str, name: str, place: str) -> None:
-    if not format_matches("uri-reference", as_uri(name)):
+def _uri(keyword: str, name: str, place: str) -> str:
+    """Return a name as the URI reference that it must be."""
+    found = as_uri(name)
+    if not format_matches("uri-reference", found):
         raise SchemaError(
             f"{keyword} at {place or 'the root'} is no URI reference (RFC 3986); correct it",
             pointer=place,
             keyword=keyword,
         )
+    return found
 
 
 def _names_nothing(keyword: str, place: str) -> SchemaError:

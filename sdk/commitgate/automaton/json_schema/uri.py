@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-_KEPT = "%/#?:@!$&'()*+,;=~"
+_KEPT = "%/#?:@!$&'()*+,;=~[]"
 """What stays as it is beside letters, digits and ``_.-``: an escape that is there already stays."""
 
 
