@@ -6,9 +6,12 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from commitgate.automaton.dfa import TooManyStates
-from commitgate.automaton.regex import PatternError, PatternUnsupported, pattern_language
+from commitgate.automaton.regex import PatternError, PatternUnsupported, PatternWalk, pattern_language
 from commitgate.automaton.text_language import TextLanguage
 from commitgate.errors import SchemaError
+
+MAX_TOO_LARGE = 4
+"""Patterns of one schema that may be found to be too large before the others are not tried."""
 
 Finds: TypeAlias = Callable[[str], bool]
 
@@ -16,13 +19,13 @@ Finds: TypeAlias = Callable[[str], bool]
 class PatternSearch:
     """Look for the patterns of one schema, each made ready once.
 
-    A pattern whose automaton would be too large is looked for by jsonschema-rs in its linear engine, which reads nearly
-    every pattern alike.
+    A pattern whose automaton would be too large is walked step by step instead, as far as each text needs it.
     """
 
     def __init__(self) -> None:
         self._languages: dict[str, TextLanguage | None] = {}
         self._found: dict[str, Finds] = {}
+        self._too_large = 0
 
     def language(self, pattern: str, pointer: str = "", keyword: str = "pattern") -> TextLanguage | None:
         """Return the language of the texts in which ``pattern`` is found; None where there is none.
@@ -54,13 +57,18 @@ class PatternSearch:
             SchemaError: as ``language``.
         """
         if pattern not in self._found:
+            self._found[pattern] = self._ready(pattern, pointer)
+        return self._found[pattern]
+
+    def _ready(self, pattern: str, pointer: str) -> Finds:
+        if self._too_large < MAX_TOO_LARGE:
             try:
                 language = self.language(pattern, pointer)
             except TooManyStates:
-                self._found[pattern] = _validators_own(pattern)
+                self._too_large += 1
             else:
-                self._found[pattern] = _nowhere if language is None else language.contains
-        return self._found[pattern]
+                return _nowhere if language is None else language.contains
+        return _walked(pattern, pointer)
 
 
 def _nowhere(text: str) -> bool:
@@ -68,14 +76,24 @@ def _nowhere(text: str) -> bool:
     return False
 
 
-def _validators_own(pattern: str) -> Finds:
-    from jsonschema_rs import RegexOptions, ValidationError, validator_for
-
+def _walked(pattern: str, pointer: str) -> Finds:
     try:
-        return validator_for({"pattern": pattern}, offline=True, pattern_options=RegexOptions()).is_valid
-    except ValidationError:
-        # Look-around needs the engine that backtracks; it gives up after a fixed number of steps.
-        return validator_for({"pattern": pattern}, offline=True).is_valid
+        walk = PatternWalk(pattern)
+    except TooManyStates:
+        raise SchemaError(
+            f"the pattern at {pointer or 'the root'} is too large to be looked for; write a simpler one",
+            pointer=pointer,
+            keyword="pattern",
+        ) from None
+
+    def finds(text: str) -> bool:
+        try:
+            return walk.finds(text)
+        except TooManyStates:
+            # What takes too much work to be told is not taken for found: the gate fails closed.
+            return False
+
+    return finds
 
 
 __all__ = ["Finds", "PatternSearch"]

@@ -30,7 +30,7 @@ from commitgate.automaton.json_schema.nodes import (
 )
 from commitgate.automaton.json_schema.object_keywords import OBJECT_READERS
 from commitgate.automaton.json_schema.one_of import exactly_one
-from commitgate.automaton.json_schema.patterns import language_of_pattern
+from commitgate.automaton.json_schema.patterns import check_walkable, language_of_pattern
 from commitgate.automaton.json_schema.scalar_keywords import SCALAR_READERS, exact_value, one_scalar
 from commitgate.automaton.json_schema.shapes import (
     ArrayShape,
@@ -198,6 +198,7 @@ class Meaning:
             TooManyStates: its automaton would be too large, or the patterns before it took all the work there is.
         """
         if not self._effort:
+            check_walkable(pattern, place, keyword)
             raise TooManyStates("the patterns of the schema take too much work", self.document.limits.effort)
         try:
             found = language_of_pattern(pattern, place, keyword)

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TypeVar
 
-from commitgate.automaton.regex import PatternError, PatternUnsupported, pattern_language
+from commitgate.automaton.dfa import TooManyStates
+from commitgate.automaton.regex import PatternError, PatternUnsupported, PatternWalk, pattern_language
 from commitgate.automaton.regex.parser import parse
 from commitgate.automaton.text_language import TextLanguage
 from commitgate.errors import SchemaError, UnsupportedError
@@ -47,12 +48,34 @@ def language_of_pattern(pattern: str, place: str, keyword: str) -> TextLanguage 
         UnsupportedError: it is not regular.
         TooManyStates: its automaton would be too large.
     """
-    return _placed(_language, pattern, place, keyword)
+    try:
+        return _placed(_language, pattern, place, keyword)
+    except TooManyStates:
+        check_walkable(pattern, place, keyword)
+        raise
+
+
+def check_walkable(pattern: str, place: str, keyword: str) -> None:
+    """Check that a pattern that is not decoded can be looked for after generation.
+
+    Raises:
+        UnsupportedError: even that takes too much.
+    """
+    _placed(_check_walkable, pattern, place, keyword)
 
 
 @lru_cache(maxsize=_CACHED_PATTERNS)
 def _language(pattern: str) -> TextLanguage | None:
     return pattern_language(pattern)
+
+
+@lru_cache(maxsize=_CACHED_PATTERNS)
+def _check_walkable(pattern: str) -> None:
+    """Check that a pattern which is too large to be decoded can be looked for after generation."""
+    try:
+        PatternWalk(pattern)
+    except TooManyStates:
+        raise PatternUnsupported("its repeats unfold to too large an automaton", 0) from None
 
 
 def _placed(read: Callable[[str], T], pattern: str, place: str, keyword: str) -> T:
@@ -75,4 +98,4 @@ def _placed(read: Callable[[str], T], pattern: str, place: str, keyword: str) ->
         ) from None
 
 
-__all__ = ["check_pattern", "language_of_pattern"]
+__all__ = ["check_pattern", "check_walkable", "language_of_pattern"]

@@ -2,5 +2,6 @@
 
 from commitgate.automaton.regex.errors import PatternError, PatternUnsupported
 from commitgate.automaton.regex.pattern import pattern_language
+from commitgate.automaton.regex.search import PatternWalk
 
-__all__ = ["PatternError", "PatternUnsupported", "pattern_language"]
+__all__ = ["PatternError", "PatternUnsupported", "PatternWalk", "pattern_language"]

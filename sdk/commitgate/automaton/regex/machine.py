@@ -98,6 +98,24 @@ class Machine:
         """
         return explore(self._alphabet, self._start(), self._successors, self._is_accepting)
 
+    def accepts(self, text: str) -> bool:
+        """Return whether the automaton, of which only what the text needs is worked out, accepts a text.
+
+        Raises:
+            TooManyStates: it takes too many steps.
+        """
+        state = self._start()
+        for character in text:
+            state = self._step(state, self._alphabet.number_of(ord(character)))
+            if not state[0]:
+                return False
+        return self._is_accepting(state)
+
+    @property
+    def steps(self) -> int:
+        """Return the steps taken so far."""
+        return self._steps.count
+
     def _start(self) -> State:
         wanted: list[Formula] = []
         tracks: list[Track] = []
