@@ -115,7 +115,7 @@ def _other_arrays(shape: ArrayShape, pointer: str, keyword: str) -> Iterator[Arr
 
 def _other_objects(shape: ObjectShape, pointer: str, keyword: str) -> Iterator[ObjectShape]:
     if shape.least > 0:
-        yield ObjectShape(most=shape.least - 1)
+        yield ObjectShape(most=shape.least - 1, bounded_by=(pointer, keyword))
     if shape.most is not None:
         yield ObjectShape(least=shape.most + 1)
     for name in shape.required:

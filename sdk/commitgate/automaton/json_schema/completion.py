@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import islice, product
 from typing import TypeAlias
 
 from commitgate.automaton.dfa import TooManyStates
 from commitgate.automaton.json_schema.nodes import Node, meet_nodes
-from commitgate.automaton.json_schema.shapes import ArrayShape, KeyClass, ObjectShape, Property, Some
-from commitgate.automaton.json_schema.text_sets import common_texts, texts_without
+from commitgate.automaton.json_schema.shapes import MAX_NAMED_KEYS, ArrayShape, KeyClass, ObjectShape, Property, Some
+from commitgate.automaton.json_schema.text_sets import common_texts, few_texts, texts_without
+from commitgate.automaton.text_language import ANY_TEXT
 
 MAX_STEPS = 5_000
 """Most items that are looked at one by one where several ``contains`` meet; past that no dead end is looked for."""
@@ -190,6 +191,7 @@ class Keys:
         classes: classes of undeclared keys that can hold a value, split by ``some``.
         capacity: how many undeclared keys there are, up to ``least`` and a bit more.
         witnesses: for each ``some``, the bits of the names that can be what it asks for.
+        together: for each name, the sets of ``some`` for which it can be it at once, as bits.
         has_other_witness: for each ``some``, whether an undeclared key can be.
         least: fewest keys.
         most: most keys; None has no bound.
@@ -204,6 +206,7 @@ class Keys:
     classes: tuple[KeyClass, ...]
     capacity: int
     witnesses: tuple[int, ...]
+    together: tuple[tuple[int, ...], ...]
     has_other_witness: tuple[bool, ...]
     least: int
     most: int | None
@@ -226,21 +229,27 @@ class Keys:
         required = 0
         for name in shape.required:
             required |= 1 << positions[name] | needs[positions[name]]
-        classes = tuple(keys for keys in split_classes(shape) if fits(keys.node))
+        classes = tuple(
+            keys
+            for keys in split_classes(shape)
+            if fits(keys.node) and (keys.texts == ANY_TEXT or few_texts(keys.texts, MAX_NAMED_KEYS) is None)
+        )
         capacity = sum(_undeclared(keys, names, shape.least) for keys in classes) if shape.least else 0
+        together = tuple(
+            tuple(way.found for way in ways_of(shape.some, entry) if way.found and fits(way.node)) if shape.some else ()
+            for entry in entries
+        )
         witnesses = tuple(
-            sum(
-                1 << index
-                for index in bits_of(possible)
-                if asked.texts.contains(names[index]) and fits(meet_nodes(entries[index].node, asked.node))
-            )
-            for asked in shape.some
+            sum(1 << index for index in bits_of(possible) if any(way >> number & 1 for way in together[index]))
+            for number in range(len(shape.some))
         )
         others = tuple(
             any(speaks_of(asked, keys) and fits(meet_nodes(keys.node, asked.node)) for keys in classes)
             for asked in shape.some
         )
-        return Keys(names, required, possible, needs, classes, capacity, witnesses, others, shape.least, shape.most)
+        return Keys(
+            names, required, possible, needs, classes, capacity, witnesses, together, others, shape.least, shape.most
+        )
 
     def wanted(self, declared: int) -> int:
         """Return the bits of the names that must be there once those of ``declared`` are."""
@@ -287,18 +296,31 @@ class Keys:
         free = max(self.capacity - others, 0) if is_open else 0
         if count + takable.bit_count() + free < self.least:
             return False
-        spare = None if self.most is None else self.most - count - outstanding
-        return all(
-            found >> number & 1 or self._has_witness(number, takable, needed, spare, is_open=is_open)
-            for number in range(len(self.witnesses))
-        )
-
-    def _has_witness(self, number: int, takable: int, needed: int, spare: int | None, *, is_open: bool) -> bool:
-        if self.witnesses[number] & needed:
+        missing = [number for number in range(len(self.witnesses)) if not found >> number & 1]
+        if not missing:
             return True
-        if spare is not None and spare < 1:
-            return False
-        return bool(self.witnesses[number] & takable) or (is_open and self.has_other_witness[number])
+        if self.most is not None and count + outstanding >= self.most:
+            # Only one is asked for where keys are bounded, and a key that must come anyway has to be it.
+            return bool(self.witnesses[missing[0]] & needed)
+        return self._are_found(missing, takable, is_open=is_open)
+
+    def _are_found(self, missing: list[int], takable: int, *, is_open: bool) -> bool:
+        """Return whether keys of their own, or one for several, can be what each missing ``some`` asks for."""
+        wanted = [number for number in missing if not (is_open and self.has_other_witness[number])]
+        return self._assigned(wanted, takable)
+
+    def _assigned(self, wanted: list[int], takable: int) -> bool:
+        if not wanted:
+            return True
+        number, rest = wanted[0], wanted[1:]
+        # So few are wanted that looking at as many candidates for each is enough.
+        for index in islice(bits_of(self.witnesses[number] & takable), len(wanted)):
+            for together in self.together[index]:
+                if together >> number & 1:
+                    left = [other for other in rest if not together >> other & 1]
+                    if self._assigned(left, takable & ~(1 << index)):
+                        return True
+        return False
 
 
 def _undeclared(keys: KeyClass, names: tuple[str, ...], least: int) -> int:

@@ -340,7 +340,15 @@ def _countable(shape: ArrayShape, check: Check) -> ArrayShape:
 def _findable(shape: ObjectShape, check: Check) -> ObjectShape:
     for asked in shape.some[MAX_COUNTED:]:
         check(asked.keyword, asked.pointer, _TOO_MANY_COUNTS)
-    return shape if len(shape.some) <= MAX_COUNTED else replace(shape, some=shape.some[:MAX_COUNTED])
+    if len(shape.some) > MAX_COUNTED:
+        shape = replace(shape, some=shape.some[:MAX_COUNTED])
+    # Whether few enough keys suffice would be a search where keys need others, or several must be found.
+    is_entangled = len(shape.some) > 1 or (shape.needs and (shape.some or shape.least))
+    if shape.most is not None and is_entangled:
+        place, keyword = shape.bounded_by
+        check(keyword, place, _TOO_MANY_COUNTS)
+        shape = replace(shape, most=None)
+    return shape
 
 
 def _pairs(first: Language, second: Language) -> int:

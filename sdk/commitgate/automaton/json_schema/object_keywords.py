@@ -91,12 +91,12 @@ def _names(meaning: Meaning, schema: Keywords, place: str) -> Language:
 
 
 def _counts(meaning: Meaning, schema: Keywords, place: str) -> Language:
-    del meaning, place
+    del meaning
     required = schema.get("required", [])
     assert isinstance(required, list)
     names = tuple(str(name) for name in required)
     least, most = size_of(schema, "minProperties") or 0, size_of(schema, "maxProperties")
-    shape = ObjectShape(required=names, least=least, most=most)
+    shape = ObjectShape(required=names, least=least, most=most, bounded_by=(place, "maxProperties"))
     is_possible = most is None or most >= max(least, len(names))
     return replace(EVERYTHING, objects=(shape,) if is_possible else ())
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from commitgate.automaton.json_schema.nodes import ANYTHING, NO_VALUE, Node, forbids, meet_nodes, opposite
-from commitgate.automaton.json_schema.text_sets import common_texts, listed_texts, texts_without
+from commitgate.automaton.json_schema.text_sets import common_texts, few_texts, listed_texts, texts_without
 from commitgate.automaton.number_set import ANY_NUMBER, NumberSet
 from commitgate.automaton.text_language import ANY_TEXT, TextLanguage
 
@@ -197,6 +197,9 @@ class Some:
     keyword: str = "not"
 
 
+MAX_NAMED_KEYS = 64
+"""Most undeclared keys of one class that are told apart by name."""
+
 ANY_KEY = (KeyClass(),)
 
 
@@ -213,6 +216,7 @@ class ObjectShape:
         needs: keys that a key's presence requires.
         some: keys of which one must be there.
         is_open: some place wrote out what undeclared keys may hold.
+        bounded_by: place and keyword that ask for ``most``.
     """
 
     properties: tuple[Property, ...] = ()
@@ -223,6 +227,7 @@ class ObjectShape:
     needs: tuple[tuple[str, tuple[str, ...]], ...] = ()
     some: tuple[Some, ...] = ()
     is_open: bool = False
+    bounded_by: tuple[str, str] = field(default=("", "maxProperties"), compare=False)
     by_name: dict[str, Property] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -244,9 +249,15 @@ class ObjectShape:
         return not (self.least or self.some or self.needs or self.most is not None)
 
     def names(self) -> tuple[str, ...]:
-        """Return every key that the shape speaks of by name, declared ones first."""
+        """Return every key that the shape speaks of by name or that is one of a few, declared ones first."""
         needed = (name for key, others in self.needs for name in (key, *others))
-        return tuple(dict.fromkeys([*self.by_name, *self.required, *needed]))
+        return tuple(dict.fromkeys([*self.by_name, *self.required, *needed, *self._few()]))
+
+    def _few(self) -> Iterator[str]:
+        """Yield the keys of classes that have but a few, so that each is known by name once it was read."""
+        for keys in self.classes:
+            if keys.texts != ANY_TEXT:
+                yield from few_texts(keys.texts, MAX_NAMED_KEYS) or ()
 
     def meet(self, other: ObjectShape) -> ObjectShape | None:
         """Return what both allow, None where nothing does at first sight."""
@@ -266,6 +277,7 @@ class ObjectShape:
             tuple(dict.fromkeys([*self.needs, *other.needs])),
             tuple(dict.fromkeys([*self.some, *other.some])),
             self.is_open or other.is_open,
+            self.bounded_by if other.most is None or most != other.most else other.bounded_by,
         )
         return None if any(found.entry(name).node == NO_VALUE for name in required) else found
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from commitgate.automaton.dfa import TooManyStates
 from commitgate.automaton.text_language import TextLanguage, of_texts
 
 _CACHED_PAIRS = 2_048
 _CACHED_LISTS = 256
+_LONGEST_LISTED = 1_000
 
 
 @lru_cache(maxsize=_CACHED_PAIRS)
@@ -52,4 +54,25 @@ def listed_texts(texts: tuple[str, ...]) -> TextLanguage:
     return language
 
 
-__all__ = ["common_texts", "listed_texts", "other_texts", "texts_without"]
+@lru_cache(maxsize=_CACHED_LISTS)
+def few_texts(language: TextLanguage, most: int) -> tuple[str, ...] | None:
+    """Return the texts of a language, sorted; None where they are more than ``most``, or too long to be listed."""
+    try:
+        if language.count(most + 1) > most:
+            return None
+    except TooManyStates:
+        return None
+    found: list[str] = []
+    waiting = [("", language.state())]
+    while waiting:
+        text, state = waiting.pop()
+        if state.nullable:
+            found.append(text)
+        if len(text) >= _LONGEST_LISTED:
+            return None
+        for first, last, following in state.ranges():
+            waiting.extend((text + chr(point), following) for point in range(first, last + 1))
+    return tuple(sorted(found))
+
+
+__all__ = ["common_texts", "few_texts", "listed_texts", "other_texts", "texts_without"]
