@@ -15,8 +15,11 @@ from typing import TypeAlias
 from commitgate.automaton.dfa import TooManyStates
 from commitgate.automaton.json_schema.nodes import Node, meet_nodes
 from commitgate.automaton.json_schema.shapes import MAX_NAMED_KEYS, ArrayShape, KeyClass, ObjectShape, Property, Some
-from commitgate.automaton.json_schema.text_sets import common_texts, few_texts, texts_without
+from commitgate.automaton.json_schema.text_sets import common_texts, few_texts
 from commitgate.automaton.text_language import ANY_TEXT
+
+MAX_BRINGING = 8
+"""Most keys that bring others along of which every choice is looked at."""
 
 MAX_STEPS = 5_000
 """Most items that are looked at one by one where several ``contains`` meet; past that no dead end is looked for."""
@@ -116,24 +119,6 @@ def speaks_of(asked: Some, entry: Property | KeyClass) -> bool:
     return common_texts(asked.texts, entry.texts) is not None
 
 
-def split_classes(shape: ObjectShape) -> tuple[KeyClass, ...]:
-    """Return the classes of undeclared keys, split such that each ``some`` speaks of all keys of a class or of none."""
-    found = list(shape.classes)
-    for asked in shape.some:
-        split: list[KeyClass] = []
-        for keys in found:
-            inside = common_texts(keys.texts, asked.texts)
-            if inside is None:
-                split.append(keys)
-                continue
-            split.append(KeyClass(inside, keys.node, keys.is_evaluated))
-            split.extend(
-                KeyClass(piece, keys.node, keys.is_evaluated) for piece in texts_without(keys.texts, asked.texts)
-            )
-        found = split
-    return tuple(found)
-
-
 def closed_needs(shape: ObjectShape, names: tuple[str, ...]) -> tuple[int, ...]:
     """Return for each name the bits of all keys that its presence requires, in the end."""
     positions = {name: index for index, name in enumerate(names)}
@@ -195,6 +180,7 @@ class Keys:
         has_other_witness: for each ``some``, whether an undeclared key can be.
         least: fewest keys.
         most: most keys; None has no bound.
+        is_strict: what is not sure to be finished counts as lost: for ``generate``.
         is_plain: no key depends on another, nor on how many there are.
         needing: bit n says that the presence of the n-th name requires others.
     """
@@ -210,6 +196,7 @@ class Keys:
     has_other_witness: tuple[bool, ...]
     least: int
     most: int | None
+    is_strict: bool
     is_plain: bool = field(init=False)
     needing: int = field(init=False)
 
@@ -219,7 +206,7 @@ class Keys:
         object.__setattr__(self, "is_plain", is_plain)
 
     @staticmethod
-    def of(shape: ObjectShape, fits: Fits, names: tuple[str, ...]) -> Keys:
+    def of(shape: ObjectShape, fits: Fits, names: tuple[str, ...], *, is_strict: bool = False) -> Keys:
         """Return the keys of ``shape``, its names in the order given."""
         entries = [shape.entry(name) for name in names]
         needs = closed_needs(shape, names)
@@ -231,7 +218,7 @@ class Keys:
             required |= 1 << positions[name] | needs[positions[name]]
         classes = tuple(
             keys
-            for keys in split_classes(shape)
+            for keys in shape.split_classes()
             if fits(keys.node) and (keys.texts == ANY_TEXT or few_texts(keys.texts, MAX_NAMED_KEYS) is None)
         )
         capacity = sum(_undeclared(keys, names, shape.least) for keys in classes) if shape.least else 0
@@ -248,7 +235,18 @@ class Keys:
             for asked in shape.some
         )
         return Keys(
-            names, required, possible, needs, classes, capacity, witnesses, together, others, shape.least, shape.most
+            names,
+            required,
+            possible,
+            needs,
+            classes,
+            capacity,
+            witnesses,
+            together,
+            others,
+            shape.least,
+            shape.most,
+            is_strict,
         )
 
     def wanted(self, declared: int) -> int:
@@ -296,6 +294,9 @@ class Keys:
         free = max(self.capacity - others, 0) if is_open else 0
         if count + takable.bit_count() + free < self.least:
             return False
+        is_bounded = self.most is not None and self.least > 0 and takable & self.needing != 0
+        if is_bounded and not self._may_fit(declared, needed, takable, others, free):
+            return False
         missing = [number for number in range(len(self.witnesses)) if not found >> number & 1]
         if not missing:
             return True
@@ -303,6 +304,32 @@ class Keys:
             # Only one is asked for where keys are bounded, and a key that must come anyway has to be it.
             return bool(self.witnesses[missing[0]] & needed)
         return self._are_found(missing, takable, is_open=is_open)
+
+    def _may_fit(self, declared: int, needed: int, takable: int, others: int, free: int) -> bool:
+        """Return whether the fewest keys can be reached without passing the most, where keys bring others along.
+
+        With few such keys every choice is looked at. With many, those that bring the fewest are taken first; where
+        that does not do, another choice might: who writes must not rely on it, who reads must not refuse it.
+        """
+        taken, bringing = declared | needed, takable & self.needing & ~needed
+        alone = takable & ~self.needing
+        if bringing.bit_count() <= MAX_BRINGING:
+            chosen = {taken}
+            for index in bits_of(bringing):
+                chosen |= {bits | self.needs[index] | 1 << index for bits in chosen}
+            return any(self._fits_with(bits, alone, others, free) for bits in chosen)
+        while not self._fits_with(taken, alone, others, free):
+            brought = [self.needs[index] | 1 << index for index in bits_of(bringing & ~taken)]
+            if not brought:
+                return not self.is_strict
+            taken |= min(brought, key=lambda bits: (bits & ~taken).bit_count())
+        return True
+
+    def _fits_with(self, taken: int, alone: int, others: int, free: int) -> bool:
+        """Return whether the keys taken, and as many as it takes of those that bring none, are neither few nor many."""
+        assert self.most is not None
+        count = taken.bit_count() + others
+        return count <= self.most and (taken | alone).bit_count() + others + free >= self.least
 
     def _are_found(self, missing: list[int], takable: int, *, is_open: bool) -> bool:
         """Return whether keys of their own, or one for several, can be what each missing ``some`` asks for."""

@@ -343,7 +343,7 @@ def _findable(shape: ObjectShape, check: Check) -> ObjectShape:
     if len(shape.some) > MAX_COUNTED:
         shape = replace(shape, some=shape.some[:MAX_COUNTED])
     # Whether few enough keys suffice would be a search where keys need others, or several must be found.
-    is_entangled = len(shape.some) > 1 or (shape.needs and (shape.some or shape.least))
+    is_entangled = len(shape.some) > 1 or (shape.needs and shape.some)
     if shape.most is not None and is_entangled:
         place, keyword = shape.bounded_by
         check(keyword, place, _TOO_MANY_COUNTS)

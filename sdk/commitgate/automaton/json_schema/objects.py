@@ -32,6 +32,8 @@ def object_term(grammar: Grammar, shape: ObjectShape, depth: int, place: str) ->
         return grammar.arena.empty
     opening = grammar.arena.sequence(grammar.arena.literal(b"{"), grammar.space)
     members = Members.of(grammar, shape, depth, place)
+    if not members.can_finish(Seen()):
+        return grammar.arena.empty
     return grammar.arena.sequence(opening, ObjectRest.make(members, Seen()))
 
 
@@ -126,7 +128,7 @@ class Members:
             return tuple(way for way in ways_of(shape.some, entry) if fits(way.node))
 
         names = shape.names() if grammar.is_generating else tuple(sorted(shape.names()))
-        keys = Keys.of(shape, fits, names)
+        keys = Keys.of(shape, fits, names, is_strict=grammar.is_generating)
         table = TextTable(tuple(sorted(names)))
         free: list[FreeKeys] = []
         for entry in keys.classes if _is_open(grammar, shape, keys) else ():

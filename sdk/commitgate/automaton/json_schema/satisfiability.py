@@ -22,7 +22,6 @@ from commitgate.automaton.json_schema.completion import (
     bits_of,
     closed_needs,
     object_can_finish,
-    split_classes,
     ways_of,
 )
 from commitgate.automaton.json_schema.language import Language
@@ -251,7 +250,7 @@ def _member_nodes(shape: ObjectShape) -> Iterator[Node]:
     """Yield the node of every way to judge a key."""
     for name in shape.names():
         yield from (way.node for way in ways_of(shape.some, shape.entry(name)))
-    for keys in split_classes(shape):
+    for keys in shape.split_classes():
         yield from (way.node for way in ways_of(shape.some, keys))
 
 

@@ -253,9 +253,25 @@ class ObjectShape:
         needed = (name for key, others in self.needs for name in (key, *others))
         return tuple(dict.fromkeys([*self.by_name, *self.required, *needed, *self._few()]))
 
+    def split_classes(self) -> tuple[KeyClass, ...]:
+        """Return the classes of undeclared keys, split such that each ``some`` speaks of all keys of one or of none."""
+        found = list(self.classes)
+        for asked in self.some:
+            split: list[KeyClass] = []
+            for keys in found:
+                inside = common_texts(keys.texts, asked.texts)
+                if inside is None:
+                    split.append(keys)
+                    continue
+                split.append(KeyClass(inside, keys.node, keys.is_evaluated))
+                outside = texts_without(keys.texts, asked.texts)
+                split.extend(KeyClass(piece, keys.node, keys.is_evaluated) for piece in outside)
+            found = split
+        return tuple(found)
+
     def _few(self) -> Iterator[str]:
         """Yield the keys of classes that have but a few, so that each is known by name once it was read."""
-        for keys in self.classes:
+        for keys in self.split_classes():
             if keys.texts != ANY_TEXT:
                 yield from few_texts(keys.texts, MAX_NAMED_KEYS) or ()
 
