@@ -23,7 +23,7 @@ StateT = TypeVar("StateT", bound=Hashable)
 Operation: TypeAlias = Literal["intersection", "union", "difference"]
 
 
-class TooManyStates(Exception):  # noqa: N818 - the name that the callers agreed on
+class TooManyStates(Exception):  # noqa: N818 - a verdict that callers turn into a support row, not a failure
     """Raised when a construction passes its bound; the language is then left to a check after the fact.
 
     Attributes:

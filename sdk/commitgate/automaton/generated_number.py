@@ -27,7 +27,7 @@ _ZERO = Decimal(0)
 _ABOVE_ZERO = NumberSet(_ZERO, is_low_open=True)
 
 
-class NumbersTooFine(Exception):  # noqa: N818 - the name that the callers agreed on
+class NumbersTooFine(Exception):  # noqa: N818 - a verdict that callers turn into a support row, not a failure
     """Raised when a divisor tells too many digits apart to be written digit by digit; generate without it and check.
 
     Attributes:

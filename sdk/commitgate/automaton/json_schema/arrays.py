@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from commitgate.automaton.json_schema.structure import Grammar
 
 
+MAX_KEPT_ITEMS = 1_000
+"""Most items of an array of which each number read has a state that is kept, in ``accept``."""
+
+
 def array_term(grammar: Grammar, shape: ArrayShape, depth: int, place: str) -> Term:
     """Return the term of the shape's arrays, the opening bracket included; empty where none fits the depth."""
     height = grammar.schema.array_height(shape)
@@ -49,7 +53,7 @@ class ArrayRest(Deferred):
         counts: tuple[int, ...],
         used: int,
     ) -> None:
-        super().__init__(grammar.arena, nullable=False)
+        super().__init__(grammar.arena, nullable=False, is_transient=_is_of_one_text(grammar, index))
         self.grammar = grammar
         self.shape = shape
         self.depth = depth
@@ -65,6 +69,8 @@ class ArrayRest(Deferred):
         """Return the term; once no bound can be met any more, further items change nothing and are not counted."""
         if shape.most is None and not grammar.is_generating:
             index = min(index, max(shape.uniform_from, shape.least, 1))
+        if _is_of_one_text(grammar, index):
+            return ArrayRest(grammar, shape, depth, place, index, counts, used)
         key = (ArrayRest, shape, depth, place, index, counts, used)
         return grammar.arena.intern(key, lambda: ArrayRest(grammar, shape, depth, place, index, counts, used))
 
@@ -81,7 +87,7 @@ class ArrayRest(Deferred):
         if most is None or self.index < most:
             separator = grammar.item_separator if self.index else arena.epsilon
             options.append(arena.sequence(separator, arena.choice(self._items())))
-        return arena.choice(options)
+        return arena.choice(options, is_transient=self.is_transient)
 
     def _items(self) -> Iterator[Term]:
         """Yield each way in which a further item and what follows it may go on."""
@@ -118,6 +124,11 @@ class ArrayRest(Deferred):
         item = grammar.value(node, self.depth - 1)
         following = ArrayRest.make(grammar, self.shape, self.depth, self._place, self.index + 1, counts, used)
         return grammar.arena.chain(item, grammar.space, following)
+
+
+def _is_of_one_text(grammar: Grammar, index: int) -> bool:
+    """Return whether few texts have so many items, so that a state for each number of them is not worth keeping."""
+    return index > MAX_KEPT_ITEMS and not grammar.is_generating
 
 
 __all__ = ["array_term"]

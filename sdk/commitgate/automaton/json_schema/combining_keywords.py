@@ -35,7 +35,7 @@ def _all_of(meaning: Meaning, schema: Keywords, place: str) -> Language:
 def _any_of(meaning: Meaning, schema: Keywords, place: str) -> Language:
     languages = [meaning.of(node) for node in _nodes(meaning, schema, place, "anyOf")]
     if not meaning.fits_branches(sum(language.branches for language in languages)):
-        return meaning.check("anyOf", place, _TOO_MANY)
+        return meaning.check("anyOf", place, _TOO_MANY, loses_evaluation=True)
     if meaning.tracks_evaluation:
         languages = _with_meets(meaning, languages)
     found = NOTHING
@@ -48,9 +48,9 @@ def _with_meets(meaning: Meaning, languages: list[Language]) -> list[Language]:
     """Return the languages and all their meets: what several branches allow, each of them evaluates."""
     found: list[Language] = []
     for language in languages:
-        met = [other.meet(language) for other in found]
-        found = [*found, language, *(each for each in met if not each.is_empty)]
-        if not meaning.fits_branches(sum(each.branches for each in found)):
+        met = [meaning.try_meet(other, language) for other in found]
+        found = [*found, language, *(each for each in met if each is not None and not each.is_empty)]
+        if None in met or not meaning.fits_branches(sum(each.branches for each in found)):
             meaning.has_lost_evaluation = True
             return [replace(each, is_exact=False) for each in languages]
     return found
@@ -96,7 +96,7 @@ def _recursive_reference(meaning: Meaning, schema: Keywords, place: str) -> Lang
 
 def _one_target(meaning: Meaning, target: str | None, keyword: str, place: str) -> Language:
     if target is None:
-        return meaning.check(keyword, place, _DYNAMIC)
+        return meaning.check(keyword, place, _DYNAMIC, loses_evaluation=True)
     return meaning.of(meaning.node_at(target))
 
 

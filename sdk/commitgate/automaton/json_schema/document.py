@@ -17,11 +17,13 @@ from urllib.parse import unquote, urldefrag, urljoin
 from commitgate.automaton.formats import format_matches
 from commitgate.automaton.json_schema.drafts import DEFAULT_DRAFT, Draft, draft_of
 from commitgate.automaton.json_schema.forms import check_form
+from commitgate.automaton.json_schema.given_documents import given_documents, why_missing
 from commitgate.automaton.json_schema.keywords import Kind
 from commitgate.automaton.json_schema.patterns import check_pattern
 from commitgate.automaton.json_schema.plain_json import plain_copy, too_large
 from commitgate.automaton.json_schema.subschemas import as_schema, subschemas
 from commitgate.automaton.json_schema.support import SupportTable
+from commitgate.automaton.json_schema.unknown_words import why_ignored
 from commitgate.automaton.json_schema.uri import as_uri
 from commitgate.automaton.json_schema.vocabulary import Vocabulary, vocabulary_of
 from commitgate.errors import SchemaError, UnsupportedError
@@ -67,6 +69,7 @@ class SchemaDocument:
         SchemaError: it is not JSON, or a keyword's value has the wrong form, or a reference names nothing.
         UnsupportedError: it uses a draft, or refers to a document, that is not known.
         LimitExceededError: it is larger than a limit.
+        MisuseError: ``documents`` is no mapping, or names one by no absolute URI.
     """
 
     def __init__(self, root: JsonValue, limits: Limits, documents: Mapping[str, JsonSchema] | None = None) -> None:
@@ -74,7 +77,7 @@ class SchemaDocument:
         self.support = SupportTable()
         self.has_hidden_schemas = False
         self._names_matter = False
-        self._given = {as_uri(uri).partition("#")[0]: document for uri, document in (documents or {}).items()}
+        self._given = given_documents(documents)
         self._roots: dict[str, JsonSchema] = {}
         self._metas: dict[str, JsonSchema] = {}
         self._schemas: dict[str, JsonSchema] = {}
@@ -192,10 +195,7 @@ class SchemaDocument:
         """Return the root's place of the resource with a URI, its document taken in where it was not yet."""
         if uri not in self._resources:
             if uri not in self._given:
-                reason = "it names a document that was not passed in; nothing is fetched"
-                if uri.startswith("/"):
-                    reason += ". For a place in this document write '#" + uri + "'"
-                raise _unsupported(keyword, place, reason + ". Pass the document in documents, by its URI")
+                raise _unsupported(keyword, place, why_missing(uri, self._given))
             self._take_in(self._given[uri], uri, uri + "#", vocabulary)
         self._check_once(uri, keyword, place)
         return self._resources[uri]
@@ -271,7 +271,7 @@ class SchemaDocument:
         draft = outer.vocabulary.draft
         named = schema.get(draft.id_keyword)
         chosen = schema.get("$schema")
-        if isinstance(chosen, str) and (is_root or isinstance(named, str)):
+        if isinstance(chosen, str):
             vocabulary = vocabulary_of(as_uri(chosen), self._given, place)
             self._note_meta(chosen)
             named = schema.get(vocabulary.draft.id_keyword)
@@ -310,8 +310,17 @@ class SchemaDocument:
             _check_exclusive_bounds(schema, place)
         for name in self.constraining(place):
             self.support.add(name, place)
+        self._note_ignored(place, schema, context.vocabulary)
         self._name(place, schema, context)
         self._count(place, schema)
+
+    def _note_ignored(self, place: str, schema: dict[str, JsonValue], vocabulary: Vocabulary) -> None:
+        """Make what constrains nothing visible where it looks as if it did."""
+        constraining = self.constraining(place)
+        for name in schema:
+            reason = "" if name in constraining else why_ignored(name, schema, vocabulary)
+            if reason:
+                self.support.ignore(name, place, reason)
 
     def _check_patterns(self, name: str, value: JsonValue, place: str) -> None:
         patterns: list[str] = []

@@ -74,10 +74,13 @@ class Emptiness:
         if node == ANYTHING or depth == 0 or forbids(node):
             return forbids(node)
         key = (node, depth)
-        if key not in self._known:
-            self._known[key] = False
-            self._known[key] = self._look(node, depth)
-        return self._known[key]
+        if key in self._known:
+            return self._known[key]
+        found = self._look(node, depth)
+        # What is being worked out just now may turn out to be empty later.
+        if found or not self._meaning.is_working:
+            self._known[key] = found
+        return found
 
     def _look(self, node: Node, depth: int) -> bool:
         try:

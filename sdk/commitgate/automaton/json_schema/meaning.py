@@ -6,8 +6,9 @@ wider than the schema, never narrower, and its complement is not taken.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TypeAlias
 
 from commitgate.automaton.dfa import MAX_DFA_STATES, TooManyStates
@@ -15,6 +16,7 @@ from commitgate.automaton.json_schema.array_keywords import ARRAY_READERS
 from commitgate.automaton.json_schema.combining_keywords import COMBINING_READERS
 from commitgate.automaton.json_schema.complement import complement
 from commitgate.automaton.json_schema.document import SchemaDocument
+from commitgate.automaton.json_schema.emptiness import Emptiness
 from commitgate.automaton.json_schema.language import EVERYTHING, NOTHING, Language
 from commitgate.automaton.json_schema.nodes import (
     ANYTHING,
@@ -48,8 +50,7 @@ from commitgate.json_value import JsonValue
 Keywords: TypeAlias = "dict[str, JsonValue]"
 Reader: TypeAlias = "Callable[[Meaning, Keywords, str], Language]"
 """Reads some keywords of the schema at a place."""
-Check: TypeAlias = "Callable[[str, str, str], Language]"
-"""Records that a keyword at a place is only checked, and why."""
+Check: TypeAlias = "Callable[..., None]"
 
 MAX_REFERENCE_DEPTH = 64
 """Most references and branches open at one place; each costs several frames of Python's stack."""
@@ -60,6 +61,9 @@ MAX_COMPLEMENT = 200
 FAILED_PATTERN_EFFORT = 5_000
 """Work that it takes to find that a pattern's automaton is too large."""
 
+FEW_BRANCHES = 8
+"""Alternatives of one place that are kept without a look at whether they contradict themselves."""
+
 MAX_NUMBERS = 100
 """Most sets of numbers of one place; each is followed digit by digit."""
 
@@ -69,8 +73,10 @@ MAX_COUNTED = 3
 MAX_COUNTS = 300
 """Most combinations of what several ``contains`` of one array may have counted."""
 
-_EVALUATES_NOTHING = frozenset({"format", "pattern", "uniqueItems", "multipleOf", "propertyNames"})
-"""Keywords that can be left out without losing what ``unevaluatedProperties`` and ``unevaluatedItems`` ask."""
+_COMPANIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"if": ("then", "else"), "contains": ("minContains", "maxContains")}
+)
+"""Keywords that say nothing without another one, and so are no more decoded than it is."""
 
 _TOO_MANY_COUNTS = "too many things would have to be counted at once"
 _TOO_LARGE = "its automaton would have too many states"
@@ -105,10 +111,11 @@ class Meaning:
         self._known: dict[Node, Language] = {ANYTHING: EVERYTHING}
         self._open: list[str] = []
         self._effort = document.limits.effort
+        self._emptiness = Emptiness(self)
 
     def node_at(self, place: str) -> Node:
         """Return the node of the schema at a place; a schema that constrains nothing is the empty node."""
-        seen: list[str] = []
+        seen: dict[str, None] = {}
         while True:
             schema = self.document.at(place)
             if isinstance(schema, bool):
@@ -117,8 +124,8 @@ class Meaning:
             if list(constraining) != ["$ref"]:
                 return (SchemaAt(place),) if constraining else ANYTHING
             if place in seen:
-                raise _circle(seen[-1])
-            seen.append(place)
+                raise _circle(next(reversed(seen)))
+            seen[place] = None
             reference = constraining["$ref"]
             assert isinstance(reference, str)
             place = self.document.resolve(reference, place)
@@ -140,14 +147,24 @@ class Meaning:
             self.spend(size_of_node(node))
         return found
 
-    def is_open(self, node: Node) -> bool:
-        """Return whether a schema of the node is being worked out just now."""
-        return any(isinstance(part, SchemaAt) and part.pointer in self._open for part in node)
+    @property
+    def is_working(self) -> bool:
+        """Return whether some schema is being worked out just now."""
+        return bool(self._open)
 
-    def check(self, keyword: str, place: str, reason: str) -> Language:
-        """Record that a keyword is checked after generation; return what is known of the values without it."""
-        self.document.support.mark(keyword, place, reason)
-        self.has_lost_evaluation |= keyword not in _EVALUATES_NOTHING
+    def check(self, keyword: str, place: str, reason: str, *, loses_evaluation: bool = False) -> Language:
+        """Record that a keyword is checked after generation; return what is known of the values without it.
+
+        Args:
+            loses_evaluation: what the keyword evaluates is left out with it, so ``unevaluatedProperties`` and
+                ``unevaluatedItems`` cannot be decoded beside it.
+        """
+        table = self.document.support
+        table.mark(keyword, place, reason)
+        for companion in _COMPANIONS.get(keyword, ()):
+            if table.has_at(companion, place):
+                table.mark(companion, place, reason)
+        self.has_lost_evaluation |= loses_evaluation
         return replace(EVERYTHING, is_exact=False)
 
     def fits_branches(self, count: int) -> bool:
@@ -160,7 +177,7 @@ class Meaning:
             return second if first is EVERYTHING else first
         found = self.try_meet(first, second)
         if found is None:
-            self.check(keyword, place, _MULTIPLY)
+            self.check(keyword, place, _MULTIPLY, loses_evaluation=True)
             return replace(first, is_exact=False)
         return found
 
@@ -170,7 +187,9 @@ class Meaning:
         if not self.fits_branches(pairs) or not self.spend(_work(first, second)):
             return None
         try:
-            return self._limited(first.meet(second))
+            found = self._limited(first.meet(second))
+            # Alternatives that contradict each other would multiply with whatever is met next.
+            return self._emptiness.pruned(found) if found.branches > FEW_BRANCHES else found
         except TooManyStates:
             self.spend(min(FAILED_PATTERN_EFFORT, self._effort))
             return None
@@ -184,8 +203,12 @@ class Meaning:
 
     def _limited(self, found: Language) -> Language:
         """Leave out what one array or object would have to count too many of at once; it is checked."""
-        arrays = tuple(_countable(shape, self.check) for shape in found.arrays)
-        objects = tuple(_findable(shape, self.check) for shape in found.objects)
+
+        def check(keyword: str, place: str, reason: str, loses_evaluation: bool = False) -> None:
+            self.check(keyword, place, reason, loses_evaluation=loses_evaluation)
+
+        arrays = tuple(_countable(shape, check) for shape in found.arrays)
+        objects = tuple(_findable(shape, check) for shape in found.objects)
         if arrays == found.arrays and objects == found.objects:
             return found
         return replace(found, arrays=arrays, objects=objects, is_exact=False)
@@ -239,7 +262,7 @@ class Meaning:
             return met
         match part:
             case Not(_, pointer, keyword):
-                self.check(keyword, pointer, _MULTIPLY)
+                self.check(keyword, pointer, _MULTIPLY, loses_evaluation=True)
             case _:
                 self.document.support.mark_below(part.pointer, _MULTIPLY)
                 self.has_lost_evaluation = True
@@ -305,7 +328,7 @@ class Meaning:
         try:
             language = read(self, keywords, place)
         except TooManyStates:
-            language = self.check(keyword, place, _TOO_LARGE)
+            language = self.check(keyword, place, _TOO_LARGE, loses_evaluation=True)
         return self.meet(found, language, keyword, place)
 
 
@@ -315,9 +338,13 @@ def _work(first: Language, second: Language) -> int:
     Measured: an object costs by its properties, strings by the product of their automata's states.
     """
     states = [sum(map(_states, language.strings)) for language in (first, second)]
-    properties = [sum(len(shape.properties) + 2 for shape in language.objects) for language in (first, second)]
+    properties = [sum(map(_size_of_object, language.objects)) for language in (first, second)]
     objects = properties[0] * len(second.objects) + properties[1] * len(first.objects)
     return len(first.arrays) * len(second.arrays) + objects // 4 + states[0] * states[1] // 20
+
+
+def _size_of_object(shape: ObjectShape) -> int:
+    return 2 + sum(1 + len(entry.node) for entry in shape.properties)
 
 
 def _states(shape: StringShape) -> int:
@@ -331,7 +358,7 @@ def _countable(shape: ArrayShape, check: Check) -> ArrayShape:
     for counted in shape.contains:
         states *= (counted.least if counted.most is None else counted.most) + 1
         if kept and (len(kept) >= MAX_COUNTED or states > MAX_COUNTS):
-            check(counted.keyword, counted.pointer, _TOO_MANY_COUNTS)
+            check(counted.keyword, counted.pointer, _TOO_MANY_COUNTS, counted.evaluates)
         else:
             kept.append(counted)
     return shape if len(kept) == len(shape.contains) else replace(shape, contains=tuple(kept))

@@ -47,12 +47,13 @@ def exactly_one(meaning: Meaning, beside: Language, branches: JsonValue, place: 
     """
     assert isinstance(branches, list)
     alone = [meaning.of(meaning.node_at(child(place, "oneOf", index))) for index in range(len(branches))]
-    listed = _listed(alone)
+    # What an inexact branch lists may not be allowed by it, so nothing can be told from how often it is listed.
+    listed = _listed(alone) if all(language.is_exact for language in alone) else None
     if listed is not None:
         return meaning.meet(beside, listed, "oneOf", place)
     languages = [meaning.meet(beside, language, "oneOf", place) for language in alone]
     if not meaning.fits_branches(sum(language.branches for language in languages)):
-        meaning.check("oneOf", place, "its branches have more alternatives than Limits.branches")
+        meaning.check("oneOf", place, "its branches have more alternatives than Limits.branches", loses_evaluation=True)
         return replace(beside, is_exact=False)
     if len(branches) > MAX_EXACT_BRANCHES:
         meaning.check("oneOf", place, _TOO_MANY)
@@ -124,7 +125,6 @@ def _listed(languages: list[Language]) -> Language | None:
         frozenset(value for _, value in once if isinstance(value, bool)),
         (NumberShape(numbers),) if numbers else (),
         (StringShape(values=strings),) if strings else (),
-        is_exact=all(language.is_exact for language in languages),
     )
 
 

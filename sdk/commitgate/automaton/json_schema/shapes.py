@@ -113,6 +113,14 @@ class ArrayShape:
     contains: tuple[Contains, ...] = ()
     unique: tuple[str, ...] = ()
     evaluated: int | None = 0
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        parts = (self.prefix, self.items, self.least, self.most, self.contains, self.unique, self.evaluated)
+        object.__setattr__(self, "_hash", hash(parts))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     def item(self, index: int) -> Node:
         """Return the node of the item at ``index``."""
@@ -229,9 +237,15 @@ class ObjectShape:
     is_open: bool = False
     bounded_by: tuple[str, str] = field(default=("", "maxProperties"), compare=False)
     by_name: dict[str, Property] = field(init=False, repr=False, compare=False)
+    _hash: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by_name", {entry.name: entry for entry in self.properties})
+        parts = (self.properties, self.classes, self.required, self.least, self.most, self.needs, self.some)
+        object.__setattr__(self, "_hash", hash(parts))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     def entry(self, name: str) -> Property:
         """Return what a key may hold, declared or not."""

@@ -15,7 +15,8 @@ class SupportRow:
         keyword: the keyword.
         pointer: JSON pointer of the schema that holds it; ``uri#pointer`` where that lies in another document.
         level: ``decoded`` (by the automaton), ``checked`` (by the schema layer after generation) or ``annotation``
-            (an unknown format, or formats that were asked for as annotations). What would be ``rejected`` raises.
+            (it constrains nothing: an unknown format, formats that were asked for as annotations, a word that is no
+            keyword of the draft). A keyword that nothing can enforce raises and has no row.
         reason: why it is not decoded; empty where it is.
     """
 
@@ -30,12 +31,13 @@ class SupportTable:
 
     def __init__(self) -> None:
         self._rows: dict[tuple[str, str], SupportRow] = {}
+        self._ignored: dict[tuple[str, str], SupportRow] = {}
         self._marked: set[str] = set()
 
     @property
     def rows(self) -> tuple[SupportRow, ...]:
-        """Return all rows, in the order in which the schema was read."""
-        return tuple(self._rows.values())
+        """Return all rows, in the order in which the schema was read; those of words that are ignored come last."""
+        return (*self._rows.values(), *self._ignored.values())
 
     @property
     def is_all_decoded(self) -> bool:
@@ -46,9 +48,17 @@ class SupportTable:
         """Note a keyword at a place, decoded until something else is found."""
         self._rows[keyword, place] = SupportRow(keyword, place, "decoded")
 
+    def ignore(self, word: str, place: str, reason: str) -> None:
+        """Note a word at a place that constrains nothing, though it looks like a keyword."""
+        self._ignored[word, place] = SupportRow(word, place, "annotation", reason)
+
     def has(self, *keywords: str) -> bool:
         """Return whether one of the keywords stands somewhere."""
         return any(keyword in keywords for keyword, _ in self._rows)
+
+    def has_at(self, keyword: str, place: str) -> bool:
+        """Return whether a keyword stands at a place."""
+        return (keyword, place) in self._rows
 
     def mark(self, keyword: str, place: str, reason: str, level: Level = "checked") -> None:
         """Record that a keyword at a place is not decoded, but checked after generation, or only an annotation."""

@@ -15,7 +15,7 @@ class PatternError(ValueError):
         self.position = position
 
 
-class PatternUnsupported(ValueError):  # noqa: N818 - the name that the callers agreed on
+class PatternUnsupported(ValueError):  # noqa: N818 - a verdict that callers turn into a support row, not a failure
     """Raised when a pattern is well-formed but no automaton can hold it; it is left to a check after the fact.
 
     Attributes:
