@@ -6,13 +6,15 @@ Messages name the argument, what was wanted and the type that was found; never t
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import TypeVar
 
 from commitgate.errors import MisuseError
 
 T = TypeVar("T")
+
+_MAX_CHARACTERS = 200
 
 
 def wrong_kind(name: str, wanted: str, found: object) -> MisuseError:
@@ -28,6 +30,17 @@ def check_kind(name: str, value: object, kind: type[object], wanted: str) -> Non
     """
     if not isinstance(value, kind):
         raise wrong_kind(name, wanted, value)
+
+
+def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
+    """Check that ``value`` is one of a few words.
+
+    Raises:
+        MisuseError: it is not.
+    """
+    if not isinstance(value, str) or value not in choices:
+        wanted = " or ".join(map(repr, choices))
+        raise MisuseError(f"{name} must be {wanted}, found {value!r}"[:_MAX_CHARACTERS])
 
 
 def check_takes(function: Callable[..., object], wanted: tuple[str, ...], what: str) -> None:
@@ -98,4 +111,13 @@ def check_finite(name: str, value: object, wanted: str = "a number") -> None:
         raise MisuseError(f"{name} must be {wanted}, found one that is not finite")
 
 
-__all__ = ["check_finite", "check_int", "check_kind", "check_takes", "check_text", "check_words", "wrong_kind"]
+__all__ = [
+    "check_choice",
+    "check_finite",
+    "check_int",
+    "check_kind",
+    "check_takes",
+    "check_text",
+    "check_words",
+    "wrong_kind",
+]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType
-from typing import TYPE_CHECKING, Generic, Literal, Never, TypeAlias, cast, overload
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import TYPE_CHECKING, Generic, Literal, Never, TypeAlias, cast, get_args, overload
 
 from typing_extensions import TypeVar
 
+from commitgate.argument import check_choice, check_kind, wrong_kind
 from commitgate.errors import MisuseError, SchemaError
 from commitgate.json_value import JsonSchema, JsonValue
 from commitgate.limits import Limits
@@ -64,10 +65,10 @@ class Contract(Generic[T_co]):
     full_digest: str = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.numbers not in ("float", "decimal"):
-            raise MisuseError(f"numbers must be 'float' or 'decimal', found {self.numbers!r}")
-        if self.formats not in ("assert", "annotate"):
-            raise MisuseError(f"formats must be 'assert' or 'annotate', found {self.formats!r}")
+        check_choice("numbers", self.numbers, get_args(Numbers))
+        check_choice("formats", self.formats, get_args(Formats))
+        check_kind("style", self.style, Style, "a Style")
+        check_kind("limits", self.limits, Limits, "a Limits")
         # Compiling is loaded with the first contract, so that importing the package stays quick.
         from commitgate.automaton.automaton import analyse
         from commitgate.digest import digest_of_contract, digest_of_language
@@ -76,12 +77,16 @@ class Contract(Generic[T_co]):
         document = analysis.meaning.document
         for name, value in (
             ("schema", document.root),
-            ("documents", MappingProxyType(dict(document.loaded))),
+            ("documents", dict(document.loaded)),
             ("analysis", analysis),
             ("language_digest", digest_of_language(document, self.formats)),
             ("full_digest", digest_of_contract(document, self.formats, self.name, self.version)),
         ):
             object.__setattr__(self, name, value)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # What the schema means is worked out anew: it is large, and its parts are compared by what they are.
+        return _rebuilt, ({entry.name: getattr(self, entry.name) for entry in fields(self) if entry.init},)
 
     @staticmethod
     def json_schema(
@@ -103,6 +108,7 @@ class Contract(Generic[T_co]):
         Raises:
             ContractError: the schema is malformed, uses a keyword that cannot be enforced, is larger than a limit, or
                 no value satisfies it.
+            MisuseError: ``schema`` is no dict and no boolean, or another argument is of the wrong kind.
         """
         plain = _plain(schema)
         return Contract[JsonValue](
@@ -219,15 +225,34 @@ _VALUES = (str, bytes, int, float, list, tuple, set, frozenset, FunctionType, Bu
 
 
 def _plain(schema: Mapping[str, object] | bool) -> JsonSchema:
-    """Return a schema as a dict; whether its content is JSON is checked when it is read."""
-    return schema if isinstance(schema, bool) else cast("JsonSchema", dict(schema))
+    """Return a schema as a dict; whether its content is JSON is checked when it is read.
+
+    Raises:
+        MisuseError: it is no schema at all.
+    """
+    given = cast("object", schema)
+    if isinstance(given, bool):
+        return given
+    if isinstance(given, Mapping):
+        return cast("JsonSchema", dict(cast("Mapping[str, object]", given)))
+    wanted = "a dict or a boolean"
+    if isinstance(given, str | bytes):
+        wanted += " (read JSON text with json.loads first)"
+    elif isinstance(given, type):
+        wanted += " (Contract.of takes a type)"
+    raise wrong_kind("schema", wanted, given)
+
+
+def _rebuilt(arguments: dict[str, object]) -> Contract[object]:
+    """Return a contract from what was given to make it."""
+    return cast("Callable[..., Contract[object]]", Contract)(**arguments)
 
 
 def _of_type(schema: object) -> tuple[TypeAdapter[object], JsonSchema]:
     from pydantic import BaseModel, TypeAdapter
     from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError
 
-    from commitgate.type_schema import SteeringSchema
+    from commitgate.type_schema import RefusedTypeError, SteeringSchema
 
     if isinstance(schema, BaseModel):
         name = type(schema).__name__
@@ -250,7 +275,11 @@ def _of_type(schema: object) -> tuple[TypeAdapter[object], JsonSchema]:
     try:
         return adapter, cast("JsonSchema", adapter.json_schema(mode="validation", schema_generator=SteeringSchema))
     except PydanticInvalidForJsonSchema as error:
-        raise SchemaError(f"this type has no JSON Schema to steer a model with: {error.message}") from error
+        place = error.place if isinstance(error, RefusedTypeError) else ""
+        raise SchemaError(
+            f"{f'the field {place}' if place else 'this type'} has no JSON Schema to steer a model with: "
+            f"{error.message}; give it one of your own: Annotated[..., WithJsonSchema({{...}})] (docs/keywords.md)"
+        ) from error
     except PydanticUserError as error:
         raise _unreadable(error) from error
 

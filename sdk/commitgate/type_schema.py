@@ -41,11 +41,58 @@ CoreSchemaOrField: TypeAlias = (
 _BOUNDS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
 
 
+class RefusedTypeError(PydanticInvalidForJsonSchema):
+    """Raised when no schema says which texts a type can be read from.
+
+    Attributes:
+        place: the field in which the type stands, behind its class's name; empty where it is none of a field.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.place = ""
+        self._owner = ""
+        self._inner: CoreSchemaOrField | None = None
+
+    def pass_through(self, schema: CoreSchemaOrField) -> None:
+        """Note a schema around the one that was refused; the innermost field is the place."""
+        if self._owner:
+            return
+        if self.place:
+            owner: object = schema.get("cls")
+            if isinstance(owner, type):
+                self._owner = owner.__name__
+                self.place = f"{self._owner}.{self.place}"
+            return
+        fields: object = schema.get("fields")
+        if isinstance(fields, dict):
+            named = cast("dict[str, object]", fields).items()
+            self.place = next((name for name, field in named if field is self._inner), "")
+        elif isinstance(fields, list) and self._inner is not None:
+            self.place = str(self._inner.get("name", ""))
+        self._inner = schema
+        if self.place and "cls" in schema:
+            self.pass_through(schema)
+
+
 class SteeringSchema(GenerateJsonSchema):
     """Generate schemas for models that write JSON, in pydantic's validation mode."""
 
     def generate_inner(self, schema: CoreSchemaOrField) -> JsonSchemaValue:
-        """Narrow the formats that only pydantic knows."""
+        """Narrow the formats that only pydantic knows, and tell where a type stands that is refused."""
+        try:
+            return self._narrowed(schema)
+        except RefusedTypeError as error:
+            error.pass_through(schema)
+            raise
+
+    def handle_invalid_for_json_schema(self, schema: CoreSchemaOrField, error_info: str) -> JsonSchemaValue:
+        """Refuse what pydantic has no schema for, in words that name no class of its own."""
+        owner: object = schema.get("cls")
+        what = f"instances of {owner.__name__}" if isinstance(owner, type) else f"a {schema['type']}"
+        raise _refused(f"pydantic writes no schema for {what}")
+
+    def _narrowed(self, schema: CoreSchemaOrField) -> JsonSchemaValue:
         found = super().generate_inner(schema)
         name = found.get("format")
         if not isinstance(name, str):
@@ -283,8 +330,8 @@ def _refuse_now(schema: Mapping[str, object]) -> None:
         raise _refused("what is past or future depends on the clock; check it in a rule")
 
 
-def _refused(reason: str) -> PydanticInvalidForJsonSchema:
-    return PydanticInvalidForJsonSchema(reason)
+def _refused(reason: str) -> RefusedTypeError:
+    return RefusedTypeError(reason)
 
 
-__all__ = ["SteeringSchema"]
+__all__ = ["RefusedTypeError", "SteeringSchema"]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from enum import Enum, IntEnum
 from types import MappingProxyType
-from typing import Literal
+from typing import Annotated, Literal, cast
 
 import pytest
-from pydantic import BaseModel, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, PastDate, TypeAdapter, WithJsonSchema
 from typing_extensions import TypedDict
 
 from commitgate.automaton import compile
@@ -23,6 +27,7 @@ from commitgate.errors import (
     UnsatisfiableError,
     UnsupportedError,
 )
+from commitgate.gate.schema_layer import SchemaLayer
 from commitgate.json_value import JsonValue
 from commitgate.limits import Limits
 
@@ -148,6 +153,79 @@ def test_schema_that_is_not_json_is_refused(schema: dict[str, JsonValue]) -> Non
 def test_value_that_is_no_schema_is_misuse(schema: object) -> None:
     with pytest.raises(MisuseError):
         Contract.of(schema)  # pyright: ignore[reportCallIssue, reportArgumentType] - the wrong type is the point
+
+
+@pytest.mark.parametrize(
+    ("schema", "advice"),
+    [('{"type": "string"}', "json.loads"), (b"{}", "json.loads"), (int, "Contract.of"), (None, "dict"), ([{}], "dict")],
+)
+def test_value_that_is_no_json_schema_is_misuse_with_the_way_out(schema: dict[str, object], advice: str) -> None:
+    with pytest.raises(MisuseError, match=advice):
+        Contract.json_schema(schema)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("style", "compact"),
+        ("limits", {"nesting": 3}),
+        ("numbers", "decimals"),
+        ("formats", "asert"),
+        ("formats", ["assert"]),
+        ("documents", [{}]),
+    ],
+)
+def test_argument_of_the_wrong_kind_is_misuse(name: str, value: str) -> None:
+    with pytest.raises(MisuseError, match=name):
+        Contract[JsonValue](name="n", schema={}, **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("dialect", "gen"), ("formats", "asert"), ("style", "compact"), ("limits", 3), ("documents", [{}])],
+)
+@pytest.mark.parametrize("given", [{}, Contract.json_schema({})])
+def test_compiling_with_an_argument_of_the_wrong_kind_is_misuse(given: JsonValue, name: str, value: str) -> None:
+    with pytest.raises(MisuseError, match=name):
+        compile(given, **{name: value})
+
+
+@pytest.mark.parametrize(("name", "value"), [("formats", "asert"), ("documents", [{}]), ("documents", {"a": {}})])
+def test_schema_layer_with_an_argument_of_the_wrong_kind_is_misuse(name: str, value: str) -> None:
+    with pytest.raises(MisuseError, match=name.removesuffix("s")):
+        SchemaLayer({}, **{name: value})
+
+
+def test_text_that_is_no_bytes_is_misuse() -> None:
+    automaton = compile(True)
+    text = cast("bytes", "1")
+    for read in (automaton.accepts, automaton.acceptor().feed):
+        with pytest.raises(MisuseError, match="bytes"):
+            read(text)
+    assert automaton.accepts(bytearray(b"1"))
+
+
+def rule_of_ours(_value: object) -> None:
+    """Find nothing wrong."""
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda contract: pickle.loads(pickle.dumps(contract))])
+@pytest.mark.parametrize(
+    "contract",
+    [
+        Contract.json_schema({"$ref": "https://example.com/a"}, documents={"https://example.com/a": {"type": "null"}}),
+        Contract.json_schema({"type": "null"}, name="n", version="2", numbers="decimal", rules=[rule_of_ours]),
+        Contract.of(TypeAdapter(dict[str, list[int] | None])),
+    ],
+)
+def test_contract_can_be_copied_and_pickled(
+    contract: Contract[object], copied: Callable[[Contract[object]], Contract[object]]
+) -> None:
+    other = copied(contract)
+    assert (other.full_digest, other.language_digest) == (contract.full_digest, contract.language_digest)
+    assert (other.rules, other.documents, other.numbers) == (contract.rules, contract.documents, contract.numbers)
+    assert compile(other).accepts(b"null") is compile(contract).accepts(b"null")
+    assert (other.type_adapter is None) is (contract.type_adapter is None)
 
 
 @pytest.mark.parametrize(
@@ -502,3 +580,65 @@ def test_reference_to_nothing_is_refused_also_where_no_value_reaches_it() -> Non
     with pytest.raises(SchemaError) as caught:
         compile({"const": None, "prefixItems": [{"$ref": "#/$defs/gone"}]})
     assert (caught.value.pointer, caught.value.keyword) == ("/prefixItems/0", "$ref")
+
+
+class Meeting(BaseModel):
+    title: str
+    start: Annotated[datetime, Field(gt=datetime(2026, 1, 1))]
+
+
+class Calendar(BaseModel):
+    meetings: list[Meeting] = []
+
+
+@dataclass
+class Birth:
+    name: str
+    day: PastDate | None
+
+
+class Births(TypedDict):
+    found: list[PastDate]
+
+
+class Called(BaseModel):
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    inside: list[Callable[[], int]]
+
+
+class Held(BaseModel):
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    one: int
+    inside: dict[str, int]
+    other: Callable[[], int]
+
+
+class Odd:
+    pass
+
+
+class Odds(BaseModel):
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    odd: Odd
+
+
+@pytest.mark.parametrize(
+    ("kind", "place", "reason"),
+    [
+        (Meeting, "the field Meeting.start", "bounds on a moment"),
+        (Calendar, "the field Meeting.start", "bounds on a moment"),
+        (list[Calendar], "the field Meeting.start", "bounds on a moment"),
+        (Birth, "the field Birth.day", "depends on the clock"),
+        (Births, "the field Births.found", "depends on the clock"),
+        (Called, "the field Called.inside", "a callable"),
+        (Held, "the field Held.other", "a callable"),
+        (Odds, "the field Odds.odd", "instances of Odd"),
+        (PastDate, "this type", "depends on the clock"),
+    ],
+)
+def test_refused_type_is_named_by_its_field_with_the_way_out(kind: type[object], place: str, reason: str) -> None:
+    with pytest.raises(SchemaError) as caught:
+        Contract.of(kind)
+    assert str(caught.value).startswith(f"{place} has no JSON Schema to steer a model with: ")
+    assert reason in str(caught.value)
+    assert WithJsonSchema.__name__ in str(caught.value)

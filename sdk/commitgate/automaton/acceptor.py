@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import cast
+
+from commitgate.argument import wrong_kind
 from commitgate.automaton.terms import Term
 
 
@@ -26,7 +29,10 @@ class Acceptor:
 
         Raises:
             LimitExceededError: the walk needs more states than ``Limits.states``.
+            MisuseError: ``data`` is no bytes.
         """
+        if not isinstance(cast("object", data), bytes | bytearray | memoryview):
+            raise wrong_kind("text", "bytes (UTF-8)", data)
         if self.is_dead:
             return False
         state, empty = self.state, self._empty

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
+from commitgate.argument import check_choice, check_kind
 from commitgate.automaton.acceptor import Acceptor
 from commitgate.automaton.json_schema import Dialect, Grammar, Meaning, Satisfiability, SchemaDocument, SupportRow
 from commitgate.automaton.spelling import Spelling
@@ -38,7 +39,12 @@ class Automaton:
         return Acceptor(self.start)
 
     def accepts(self, text: bytes) -> bool:
-        """Return whether ``text``, whole, belongs to the language."""
+        """Return whether ``text``, whole, belongs to the language.
+
+        Raises:
+            MisuseError: it is no bytes.
+            LimitExceededError: the walk needs more states than ``Limits.states``.
+        """
         acceptor = self.acceptor()
         return acceptor.feed(text) and acceptor.is_accepting
 
@@ -63,7 +69,10 @@ def analyse(
         UnsupportedError: it uses something that cannot be enforced.
         UnsatisfiableError: no value satisfies it.
         LimitExceededError: it is larger than a limit.
+        MisuseError: ``formats``, ``limits`` or ``documents`` is of the wrong kind.
     """
+    check_choice("formats", formats, ("assert", "annotate"))
+    check_kind("limits", limits, Limits, "a Limits")
     document = SchemaDocument(schema, limits, documents)
     return Satisfiability(Meaning(document, asserts_formats=formats == "assert"))
 
@@ -93,9 +102,13 @@ def compile(
 
     Raises:
         ContractError: one of its kinds, as ``analyse``; a contract was analysed when it was built.
+        MisuseError: an argument is of the wrong kind.
     """
     from commitgate.contract import Contract
 
+    check_choice("dialect", dialect, get_args(Dialect))
+    if style is not None:
+        check_kind("style", style, Style, "a Style")
     if isinstance(contract_or_schema, Contract):
         contract: Contract[object] = contract_or_schema
         style = style or contract.style

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Annotated
 
 import typer
 
@@ -25,6 +26,14 @@ def run(arguments: Sequence[str], *, backends: Mapping[str, Backend] | None = No
     return ExitCode.COMMITTED
 
 
+def _tell_version(is_asked: bool) -> None:
+    if is_asked:
+        from importlib.metadata import version
+
+        typer.echo(f"commitgate {version('commitgate')}")
+        raise typer.Exit
+
+
 def _application() -> typer.Typer:
     from commitgate.cli.check import check
     from commitgate.cli.generate import generate
@@ -38,10 +47,19 @@ def _application() -> typer.Typer:
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
     )
+    application.callback()(_options)
     application.command()(generate)
     application.command()(check)
     application.add_typer(models, name="models")
     return application
+
+
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Say the version and leave.", is_eager=True, callback=_tell_version)
+    ] = False,
+) -> None:
+    del version
 
 
 __all__ = ["run"]

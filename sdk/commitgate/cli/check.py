@@ -141,7 +141,7 @@ def _write(findings: list[Finding], support: tuple[SupportRow, ...] | None, code
         write_json(report if support is None else report | {"support": plain(support)})
         return
     console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
-    for line in support_lines(support or ()):
+    for line in () if support is None else support_lines(support):
         console.print(line)
     for line in (line for finding in findings for line in _lines(finding)):
         console.print(line)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, TypeAlias
-from urllib.parse import urlsplit
 
 import typer
 
+from commitgate.automaton.json_schema.given_documents import is_absolute
 from commitgate.cli.command_error import CommandError
 from commitgate.cli.harmless import harmless
 from commitgate.cli.sources import read_schema
@@ -41,7 +41,7 @@ def document_sources(documents: Sequence[str] | None) -> dict[str, str]:
     found: dict[str, str] = {}
     for given in documents or ():
         uri, _, source = given.rpartition("=")
-        if not source or not _is_absolute(uri):
+        if not source or not is_absolute(uri):
             raise CommandError(f"--document wants an absolute URI, = and a file, found {harmless(given)}")
         if uri in found:
             raise CommandError(f"--document names {harmless(uri)} twice")
@@ -56,13 +56,6 @@ def read_documents(sources: dict[str, str]) -> dict[str, JsonSchema]:
         CommandError: as ``read_schema``.
     """
     return {uri: read_schema(source) for uri, source in sources.items()}
-
-
-def _is_absolute(uri: str) -> bool:
-    try:
-        return bool(urlsplit(uri).scheme)
-    except ValueError:
-        return False
 
 
 __all__ = ["DocumentOption", "FormatsChoice", "FormatsOption", "SchemaOption", "document_sources", "read_documents"]

@@ -9,11 +9,16 @@ from rich.text import Text
 from commitgate.automaton import SupportRow
 from commitgate.cli.harmless import harmless
 
-_STYLES = {"decoded": "green", "checked": "yellow", "rejected": "red", "annotation": "dim"}
+_STYLES = {"decoded": "green", "checked": "yellow", "annotation": "dim"}
 
 
 def support_lines(rows: Sequence[SupportRow]) -> Iterator[Text]:
-    """Yield one line a row: level, keyword, place, and why the automaton does not enforce it."""
+    """Yield one line a row: level, keyword, place, and why the automaton does not enforce it.
+
+    Where there is no row, one line says so: every JSON value is in the language.
+    """
+    if not rows:
+        yield Text("nothing constrains: the schema has no keyword that does", style="dim")
     named = [(row, harmless(row.keyword), harmless(row.pointer or "the root")) for row in rows]
     wide = max((len(keyword) for _, keyword, _ in named), default=0)
     long = max((len(place) for _, _, place in named), default=0)

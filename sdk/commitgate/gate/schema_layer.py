@@ -11,7 +11,9 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, cast
 
+from commitgate.argument import check_choice
 from commitgate.automaton.formats import FORMATS, format_matches
+from commitgate.automaton.json_schema.given_documents import given_documents
 from commitgate.automaton.json_schema.vocabulary import Vocabulary, vocabulary_of
 from commitgate.errors import LimitExceededError, SchemaError
 from commitgate.gate.effort import MOST_WAYS, Effort
@@ -49,6 +51,7 @@ class SchemaLayer:
         SchemaError: it is not a valid schema, or refers to something that is neither in it nor in ``documents``.
         UnsupportedError: ``$schema`` names neither a draft nor one of the documents.
         LimitExceededError: too many ways lead through its references.
+        MisuseError: ``formats`` or ``documents`` is of the wrong kind.
     """
 
     def __init__(
@@ -58,6 +61,8 @@ class SchemaLayer:
         formats: Formats = "assert",
         documents: Mapping[str, JsonSchema] | None = None,
     ) -> None:
+        check_choice("formats", formats, ("assert", "annotate"))
+        given_documents(documents)
         known = documents or {}
         patterns = PatternSearch()
         self._effort = _bounded_effort(References(schema, known))

@@ -11,8 +11,8 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import TypeAlias, cast
 
-from commitgate.automaton.json_schema.drafts import Draft
-from commitgate.automaton.json_schema.plain_json import kind_of
+from commitgate.automaton.json_schema.drafts import DEFAULT_DRAFT, Draft
+from commitgate.automaton.json_schema.excerpt import excerpt
 from commitgate.errors import SchemaError
 
 Form: TypeAlias = "tuple[Callable[[object], bool], str]"
@@ -177,7 +177,7 @@ _PLAIN_ID: Form = (_is_name_without_fragment, "a URI reference without fragment;
 _ITEMS: Form = (lambda value: not isinstance(value, list) or value != [], "a schema or an array of them")
 _TUPLE_ITEMS: Form = (
     lambda value: not isinstance(value, list),
-    "one schema; for schemas by position write prefixItems, or name an older draft with $schema",
+    "one schema",
 )
 
 
@@ -199,12 +199,28 @@ def check_form(name: str, value: object, draft: Draft, place: str) -> None:
     """
     form = _form(name, draft)
     if form is not None and not form[0](value):
+        advice = _advice(name, value, draft)
         raise SchemaError(
-            f"{name} at {place or 'the root'} must be {form[1]} in {draft.title}; "
-            f"found {kind_of(value)} of another form",
+            f"{name} at {place or 'the root'} must be {form[1]} in {draft.title}; found {excerpt(value)}"
+            + (f". {advice}" if advice else ""),
             pointer=place,
             keyword=name,
         )
+
+
+def _advice(name: str, value: object, draft: Draft) -> str:
+    """Return what is to be done about a value that another draft would take; empty where none would."""
+    match name, value:
+        case "items", list():
+            return "For schemas by position write prefixItems, or name an older draft with $schema"
+        case (("exclusiveMinimum" | "exclusiveMaximum"), bool()):
+            return f"Write the bound itself, or name draft 4 with $schema: {Draft.DRAFT_4.uri}"
+        case (("exclusiveMinimum" | "exclusiveMaximum"), int() | float() | Decimal()) if draft is Draft.DRAFT_4:
+            return f"Write true beside the bound, or name a later draft with $schema: {DEFAULT_DRAFT.uri}"
+        case "required", bool():
+            return "Name the property in the required of the object that holds it"
+        case _:
+            return ""
 
 
 __all__ = ["check_form"]

@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 
 from commitgate.automaton.json_schema.drafts import Draft
 
-Level: TypeAlias = Literal["decoded", "checked", "rejected", "annotation"]
+Level: TypeAlias = Literal["decoded", "checked", "annotation"]
 
 
 class Kind(StrEnum):

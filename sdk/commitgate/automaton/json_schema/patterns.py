@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from commitgate.automaton.dfa import TooManyStates
+from commitgate.automaton.json_schema.excerpt import excerpt
 from commitgate.automaton.regex import PatternError, PatternUnsupported, PatternWalk, pattern_language
 from commitgate.automaton.regex.parser import parse
 from commitgate.automaton.text_language import TextLanguage
@@ -84,18 +85,19 @@ def _placed(read: Callable[[str], T], pattern: str, place: str, keyword: str) ->
         return read(pattern)
     except PatternError as error:
         raise SchemaError(
-            f"{keyword} at {where} holds a malformed pattern: {error} (character {error.position})",
+            f"{keyword} at {where} holds a malformed pattern: {error} ({_character(error, pattern)})",
             pointer=place,
             keyword=keyword,
         ) from None
     except PatternUnsupported as error:
+        reason = f"{error} ({_character(error, pattern)}); write the alternatives out, or check it in a rule"
         raise UnsupportedError(
-            f"{keyword} at {where} cannot be enforced: {error} (character {error.position}); "
-            "write the alternatives out, or check it in a rule",
-            pointer=place,
-            keyword=keyword,
-            reason=str(error),
+            f"{keyword} at {where} cannot be enforced: {reason}", pointer=place, keyword=keyword, reason=reason
         ) from None
+
+
+def _character(error: PatternError | PatternUnsupported, pattern: str) -> str:
+    return f"character {error.position} of {excerpt(pattern)}"
 
 
 __all__ = ["check_pattern", "check_walkable", "language_of_pattern"]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from commitgate.automaton.json_schema.drafts import DEFAULT_DRAFT, Draft, draft_of
+from commitgate.automaton.json_schema.excerpt import excerpt, nearest
 from commitgate.automaton.json_schema.keywords import UNKNOWN, VOCABULARIES, Keyword, keywords_of
 from commitgate.errors import UnsupportedError
 from commitgate.json_value import JsonSchema
@@ -46,7 +47,7 @@ def vocabulary_of(uri: str, documents: Mapping[str, JsonSchema], place: str) -> 
         return Vocabulary(draft, keywords_of(draft))
     meta = documents.get(uri.partition("#")[0])
     if not isinstance(meta, dict):
-        raise _unsupported(place, "it names none of the drafts 4, 6, 7, 2019-09 and 2020-12, nor a document passed in")
+        raise _unsupported(place, _unknown(uri))
     own = meta.get("$schema")
     base = draft_of(own) if isinstance(own, str) else DEFAULT_DRAFT
     if base is None:
@@ -71,6 +72,15 @@ def _restricted(found: Vocabulary, used: Mapping[str, object], place: str) -> Vo
     left_out = frozenset[str]().union(*(words for name, words in VOCABULARIES.items() if name not in names))
     kept = {word: known for word, known in found.keywords.items() if word not in left_out}
     return replace(found, keywords=MappingProxyType(kept))
+
+
+def _unknown(uri: str) -> str:
+    meant = nearest(uri, [draft.uri for draft in Draft])
+    advice = f"did you mean {meant}?" if meant else f"the latest is {DEFAULT_DRAFT.uri}"
+    return (
+        f"{excerpt(uri)} names none of the drafts 4, 6, 7, 2019-09 and 2020-12 by its full URI, "
+        f"nor a document passed in; {advice}"
+    )
 
 
 def _unsupported(place: str, reason: str) -> UnsupportedError:
