@@ -23,12 +23,17 @@ MAX_DEPTH = 2
 """How many required parts deep the look goes."""
 
 
+MAX_NESTING = 4
+"""How many such looks may be open at once."""
+
+
 class Emptiness:
     """Look for surely empty languages."""
 
     def __init__(self, meaning: Meaning) -> None:
         self._meaning = meaning
         self._known: dict[tuple[Node, int], bool] = {}
+        self._nesting = 0
 
     def are_disjoint(self, first: Language, second: Language) -> bool:
         """Return whether surely no value belongs to both."""
@@ -47,6 +52,8 @@ class Emptiness:
 
     def pruned(self, language: Language) -> Language:
         """Return the language without alternatives that surely allow nothing."""
+        if self._nesting:
+            return language
         arrays = tuple(shape for shape in language.arrays if not self._is_empty_array(shape, MAX_DEPTH))
         objects = tuple(shape for shape in language.objects if not self._is_empty_object(shape, MAX_DEPTH))
         return replace(language, arrays=arrays, objects=objects)
@@ -71,14 +78,19 @@ class Emptiness:
         return first.meet(second) is None if first.most is not None or second.most is not None else False
 
     def _is_empty(self, node: Node, depth: int) -> bool:
-        if node == ANYTHING or depth == 0 or forbids(node):
+        # Reading a node may itself ask for disjoint branches: such looks nest, and each would start anew.
+        if node == ANYTHING or depth == 0 or self._nesting > MAX_NESTING or forbids(node):
             return forbids(node)
         key = (node, depth)
         if key in self._known:
             return self._known[key]
-        found = self._look(node, depth)
-        # What is being worked out just now may turn out to be empty later.
-        if found or not self._meaning.is_working:
+        self._nesting += 1
+        try:
+            found = self._look(node, depth)
+        finally:
+            self._nesting -= 1
+        # What is being worked out just now, or was not looked at for nesting too deep, may be empty all the same.
+        if found or not (self._nesting or self._meaning.is_working):
             self._known[key] = found
         return found
 

@@ -100,6 +100,7 @@ class Meaning:
         asserts_formats: ``format`` constrains.
         tracks_evaluation: ``unevaluatedItems`` or ``unevaluatedProperties`` is used, so shapes remember what was
             evaluated.
+        emptiness: finds alternatives that surely allow nothing.
         has_lost_evaluation: something was left out, so what was evaluated is not sure any more.
     """
 
@@ -111,7 +112,7 @@ class Meaning:
         self._known: dict[Node, Language] = {ANYTHING: EVERYTHING}
         self._open: list[str] = []
         self._effort = document.limits.effort
-        self._emptiness = Emptiness(self)
+        self.emptiness = Emptiness(self)
 
     def node_at(self, place: str) -> Node:
         """Return the node of the schema at a place; a schema that constrains nothing is the empty node."""
@@ -189,7 +190,7 @@ class Meaning:
         try:
             found = self._limited(first.meet(second))
             # Alternatives that contradict each other would multiply with whatever is met next.
-            return self._emptiness.pruned(found) if found.branches > FEW_BRANCHES else found
+            return self.emptiness.pruned(found) if found.branches > FEW_BRANCHES else found
         except TooManyStates:
             self.spend(min(FAILED_PATTERN_EFFORT, self._effort))
             return None

@@ -13,7 +13,6 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from commitgate.automaton.json_schema.emptiness import Emptiness
 from commitgate.automaton.json_schema.language import NOTHING, Language
 from commitgate.automaton.json_schema.shapes import NumberShape, StringShape
 from commitgate.automaton.number_set import NumberSet
@@ -76,7 +75,7 @@ class _Branches:
         self._languages = languages
         self._alone_languages = alone
         self._place = place
-        self._emptiness = Emptiness(meaning)
+        self._emptiness = meaning.emptiness
         self._complements: dict[int, Language | None] = {}
 
     def joined(self) -> Language:
