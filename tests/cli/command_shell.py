@@ -43,13 +43,11 @@ class Shell:
 
     def commitgate(self, *arguments: str, stdin: str | None = None, timeout_s: float = 60.0) -> Done:
         """Run the installed command."""
-        return self._run(
-            [sys.executable, "-c", "from commitgate.cli import main; main()", *arguments], stdin, timeout_s
-        )
+        return self.run([sys.executable, "-c", "from commitgate.cli import main; main()", *arguments], stdin, timeout_s)
 
     def scripted(self, script: Sequence[Mapping[str, object]], *arguments: str, stdin: str | None = None) -> Done:
         """Run ``generate`` on the schema of this folder, with a scripted backend."""
-        return self._run([*self.scripted_command(script), "--prompt", "go", *arguments], stdin, timeout_s=60.0)
+        return self.run([*self.scripted_command(script), "--prompt", "go", *arguments], stdin, timeout_s=60.0)
 
     def scripted_command(self, script: Sequence[Mapping[str, object]]) -> list[str]:
         """Return the words of the command, to start it some other way."""
@@ -61,7 +59,8 @@ class Shell:
         (self.folder / name).write_bytes(text.encode() if isinstance(text, str) else text)
         return name
 
-    def _run(self, command: list[str], stdin: str | None, timeout_s: float) -> Done:
+    def run(self, command: list[str], stdin: str | None = None, timeout_s: float = 60.0) -> Done:
+        """Run any command in the folder."""
         done = subprocess.run(
             command,
             cwd=self.folder,

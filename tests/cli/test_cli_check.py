@@ -168,3 +168,29 @@ def test_nothing_to_check_and_nothing_to_show_is_a_usage_error(shell: Shell) -> 
     done = shell.commitgate("check", "--schema", "schema.json")
     assert done.code == 2
     assert "--support" in done.err
+
+
+@pytest.mark.parametrize("schema", ["{}", "true", '{"title": "anything"}'])
+def test_support_of_a_schema_that_constrains_nothing_says_so(shell: Shell, schema: str) -> None:
+    shell.write("schema.json", schema)
+    done = shell.commitgate("check", "--schema", "schema.json", "--support")
+    assert done.code == 0
+    assert done.out.startswith("nothing constrains")
+    assert shell.commitgate("check", "--schema", "schema.json", "--support", "--json").report["support"] == []
+
+
+def test_misspelled_keyword_is_shown_with_what_was_likely_meant(shell: Shell) -> None:
+    shell.write("schema.json", '{"type": "string", "maxLenght": 3}')
+    lines = shell.commitgate("check", "--schema", "schema.json", "--support").out.splitlines()
+    assert [line.split()[:2] for line in lines] == [["decoded", "type"], ["annotation", "maxLenght"]]
+    assert "did you mean maxLength?" in lines[1]
+
+
+def test_missing_document_is_named_with_the_option_that_passes_it(shell: Shell) -> None:
+    shell.write("schema.json", '{"$ref": "https://example.com/address#/$defs/zip"}')
+    shell.write("address.json", '{"$defs": {"zip": {"type": "string"}}}')
+    given = ("--document", "https://example.com/addres=address.json")
+    done = shell.commitgate("check", "--schema", "schema.json", *given, "-", stdin="1")
+    assert done.code == 15
+    named = ("https://example.com/address", "https://example.com/addres", "--document URI=FILE")
+    assert all(words in done.err for words in named)

@@ -3,6 +3,7 @@
 import ast
 import re
 import tomllib
+from collections.abc import Iterator
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import get_args
 import pytest
 
 from commitgate.cli.exit_codes import ExitCode
+from commitgate.errors import LimitExceededError
 from commitgate.limits import Limits
 from commitgate.outcome import Committed, Failed
 
@@ -87,7 +89,51 @@ def test_bounds_that_can_be_set_are_the_fields_of_limits() -> None:
     assert documented == {entry.name: entry.default for entry in fields(Limits)}
 
 
+FIXED = [
+    row
+    for heading in ("## Bounds that cannot", "## Bounds past which", "## Bounds on looking ahead")
+    for row in rows(read("docs/limits.md"), heading)
+]
+NOT_MET = {
+    # How things are remembered, written or shown; what is accepted and generated does not depend on it.
+    "commitgate.automaton.json_schema.arrays.MAX_KEPT_ITEMS",
+    "commitgate.automaton.json_schema.excerpt.MAX_CHARACTERS",
+    "commitgate.automaton.regex.parser.MAX_COUNT",
+    "commitgate.automaton.regex.syntax.MAX_SHARED_LETTERS",
+    "commitgate.gate.pattern_search.MAX_TOO_LARGE",
+    "commitgate.gate.rust_pattern.MOST_CHARACTERS",
+    "commitgate.gate.rust_pattern.MOST_COUNTED",
+    "commitgate.gate.rust_pattern.MOST_STATES",
+    # What the formats themselves say.
+    "commitgate.automaton.formats.hosts.MAX_LABEL_LENGTH",
+    "commitgate.automaton.formats.hosts.MAX_NAME_LENGTH",
+    "commitgate.automaton.formats.mail.MAX_ADDRESS_OCTETS",
+    "commitgate.automaton.formats.mail.MAX_LOCAL_OCTETS",
+}
+
+
 def test_bounds_that_cannot_be_set_are_those_of_the_code() -> None:
-    for name, value, _ in rows(read("docs/limits.md"), "## Bounds that cannot"):
+    for name, value, _ in FIXED:
         module, _, constant = name.rpartition(".")
         assert getattr(import_module(module), constant) == int(value.replace(",", "")), name
+
+
+def constants() -> Iterator[str]:
+    """Yield the public bounds of the library by their full names."""
+    for path in (ROOT / "sdk").rglob("*.py"):
+        found = re.findall(r"^((?:MAX|MOST)_\w+) = ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        yield from (".".join((*path.relative_to(ROOT / "sdk").with_suffix("").parts, name)) for name in found)
+
+
+def test_every_bound_of_the_code_is_told() -> None:
+    told = {row[0] for row in FIXED}
+    assert set(constants()) - told - NOT_MET == set()
+    assert NOT_MET - set(constants()) == set()
+
+
+def test_names_of_limits_in_errors_are_fields_or_told() -> None:
+    sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "sdk").rglob("*.py"))
+    named = set(re.findall(r'limit_name="(\w+)"', sources)) | set(re.findall(r'too_large\("(\w+)"', sources))
+    own = named - {entry.name for entry in fields(Limits)}
+    assert own == set(re.findall(r"\(`(\w+)`", "".join(row[2] for row in FIXED)))
+    assert all(name in (LimitExceededError.__doc__ or "") for name in own)

@@ -1,7 +1,9 @@
 """What the distribution promises about itself."""
 
+import ast
 import os
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -9,6 +11,14 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+SOURCES = {
+    "sdk": ["sdk", "local_backend"],
+    "local_backend": ["sdk", "local_backend"],
+    "examples": ["sdk", "local_backend", "examples"],
+    "tests": ["sdk", "local_backend", "examples", "tests"],
+}
+PEERS = {"llguidance", "xgrammar"}
+"""Engines beside which a benchmark can judge; nothing else needs them."""
 HEAVY = {"torch", "transformers", "numpy", "accelerate", "gguf"}
 
 
@@ -22,6 +32,36 @@ def test_extras_are_those_that_messages_and_docs_name() -> None:
 
 def test_core_needs_nothing_heavy() -> None:
     assert not names(PROJECT["project"]["dependencies"]) & HEAVY
+
+
+def imported(folder: str) -> set[str]:
+    """Return the packages that the modules of a folder import, wherever in them."""
+    found: set[str] = set()
+    for path in (ROOT / folder).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                found.add(node.module or "")
+    return {name.partition(".")[0] for name in found} - set(sys.stdlib_module_names)
+
+
+@pytest.mark.parametrize("folder", ["sdk", "local_backend", "examples", "tests"])
+def test_every_package_that_is_imported_is_declared(folder: str) -> None:
+    project = PROJECT["project"]
+    groups = [project["dependencies"], *project["optional-dependencies"].values()]
+    groups += [PROJECT["dependency-groups"]["dev"]] if folder == "tests" else []
+    declared = {name.replace("-", "_") for group in groups for name in names(group)}
+    own = {path.stem for source in SOURCES[folder] for path in (ROOT / source).rglob("*") if path.suffix in ("", ".py")}
+    assert imported(folder) - declared - own - PEERS == set()
+
+
+def test_every_target_of_the_makefile_is_phony_or_a_file() -> None:
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = re.findall(r"^([a-z]\w*):", text, flags=re.MULTILINE)
+    (phony,) = re.findall(r"^\.PHONY: (.+)$", text, flags=re.MULTILINE)
+    assert targets
+    assert set(phony.split()) == set(targets)
 
 
 def test_nothing_depends_on_the_package_that_carries_the_model() -> None:

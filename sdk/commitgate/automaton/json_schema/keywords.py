@@ -48,7 +48,8 @@ class Keyword:
         holds: where schemas lie in its value.
         since: the first draft that has it.
         until: the last draft that has it.
-        checked_where: where it is not decoded but checked after generation; empty where it always is decoded.
+        checked_where: where it is not decoded but checked after generation, beside what bounds every keyword: the
+            alternatives of a place, the work of telling them apart, the size of one automaton.
     """
 
     kind: Kind
@@ -61,60 +62,72 @@ class Keyword:
 _ASSERTION, _ANNOTATION, _CONTAINER = Kind.ASSERTION, Kind.ANNOTATION, Kind.CONTAINER
 _6, _7, _2019, _2020 = Draft.DRAFT_6, Draft.DRAFT_7, Draft.DRAFT_2019_09, Draft.DRAFT_2020_12
 
-_COMPLEMENT = "the complement of a schema in it cannot be expressed, or its alternatives multiply past Limits.branches"
+_COMPLEMENT = "the complement of its schema cannot be decoded"
 _AUTOMATON = "its automaton would be too large"
 _DYNAMIC = "several schemas may be meant, depending on the way to it"
-_SUBSETS = "the alternatives beside it multiply past Limits.branches"
+_LOST = "a keyword beside it is only checked, or has too many alternatives to remember what each evaluates"
+_CONDITION = "the if beside it is"
+_COUNTED = "too many are counted side by side in one array"
 
 KEYWORDS: Mapping[str, Keyword] = MappingProxyType(
     {
         # Any value.
         "type": Keyword(_ASSERTION),
-        "enum": Keyword(_ASSERTION),
+        "enum": Keyword(_ASSERTION, checked_where="it lists more arrays and objects than Limits.branches"),
         "const": Keyword(_ASSERTION, since=_6),
         # Numbers.
         "minimum": Keyword(_ASSERTION),
         "maximum": Keyword(_ASSERTION),
         "exclusiveMinimum": Keyword(_ASSERTION),
         "exclusiveMaximum": Keyword(_ASSERTION),
-        "multipleOf": Keyword(_ASSERTION),
+        "multipleOf": Keyword(
+            _ASSERTION, checked_where="the number has too many digits, here or elsewhere in the schema"
+        ),
         # Strings.
         "minLength": Keyword(_ASSERTION),
         "maxLength": Keyword(_ASSERTION),
         "pattern": Keyword(_ASSERTION, checked_where=_AUTOMATON),
-        "format": Keyword(_ASSERTION, checked_where="the format is no regular language (regex, idn-hostname)"),
+        "format": Keyword(_ASSERTION, checked_where="the format is no regular language; see below"),
         # Arrays.
         "items": Keyword(_ASSERTION, Holds.SCHEMA_OR_LIST),
         "prefixItems": Keyword(_ASSERTION, Holds.LIST, since=_2020),
         "additionalItems": Keyword(_ASSERTION, Holds.SCHEMA, until=_2019),
-        "unevaluatedItems": Keyword(_ASSERTION, Holds.SCHEMA, since=_2019, checked_where=_SUBSETS),
+        "unevaluatedItems": Keyword(_ASSERTION, Holds.SCHEMA, since=_2019, checked_where=_LOST),
         "minItems": Keyword(_ASSERTION),
         "maxItems": Keyword(_ASSERTION),
-        "uniqueItems": Keyword(_ASSERTION, checked_where="the items may have more than a few dozen values"),
-        "contains": Keyword(_ASSERTION, Holds.SCHEMA, since=_6, checked_where=_COMPLEMENT),
-        "minContains": Keyword(_ASSERTION, since=_2019),
-        "maxContains": Keyword(_ASSERTION, since=_2019),
+        "uniqueItems": Keyword(_ASSERTION, checked_where="the values of the items are not listed, or more than 64"),
+        "contains": Keyword(_ASSERTION, Holds.SCHEMA, since=_6, checked_where=_COUNTED),
+        "minContains": Keyword(_ASSERTION, since=_2019, checked_where="the contains beside it is"),
+        "maxContains": Keyword(_ASSERTION, since=_2019, checked_where="the contains beside it is"),
         # Objects.
         "properties": Keyword(_ASSERTION, Holds.MAP),
         "patternProperties": Keyword(_ASSERTION, Holds.MAP, checked_where=_AUTOMATON),
-        "additionalProperties": Keyword(_ASSERTION, Holds.SCHEMA, checked_where="patternProperties beside it is"),
-        "unevaluatedProperties": Keyword(_ASSERTION, Holds.SCHEMA, since=_2019, checked_where=_SUBSETS),
-        "propertyNames": Keyword(_ASSERTION, Holds.SCHEMA, since=_6, checked_where=_AUTOMATON),
+        "additionalProperties": Keyword(_ASSERTION, Holds.SCHEMA, checked_where="the patternProperties beside it is"),
+        "unevaluatedProperties": Keyword(_ASSERTION, Holds.SCHEMA, since=_2019, checked_where=_LOST),
+        "propertyNames": Keyword(_ASSERTION, Holds.SCHEMA, since=_6),
         "required": Keyword(_ASSERTION),
         "minProperties": Keyword(_ASSERTION),
-        "maxProperties": Keyword(_ASSERTION),
-        "dependencies": Keyword(_ASSERTION, Holds.MAP_OR_NAMES, checked_where=_SUBSETS),
+        "maxProperties": Keyword(_ASSERTION, checked_where="several keys of other kinds must be found beside it"),
+        "dependencies": Keyword(_ASSERTION, Holds.MAP_OR_NAMES),
         "dependentRequired": Keyword(_ASSERTION, since=_2019),
-        "dependentSchemas": Keyword(_ASSERTION, Holds.MAP, since=_2019, checked_where=_SUBSETS),
+        "dependentSchemas": Keyword(_ASSERTION, Holds.MAP, since=_2019),
         # Schemas combined.
-        "allOf": Keyword(_ASSERTION, Holds.LIST, checked_where=_SUBSETS),
-        "anyOf": Keyword(_ASSERTION, Holds.LIST, checked_where=_SUBSETS),
-        "oneOf": Keyword(_ASSERTION, Holds.LIST, checked_where=_COMPLEMENT),
+        "allOf": Keyword(_ASSERTION, Holds.LIST),
+        "anyOf": Keyword(
+            _ASSERTION,
+            Holds.LIST,
+            checked_where="its branches have more alternatives than Limits.branches, or than 100 sets of numbers",
+        ),
+        "oneOf": Keyword(
+            _ASSERTION,
+            Holds.LIST,
+            checked_where="branches overlap whose complement cannot be decoded, or are too many to be told apart",
+        ),
         "not": Keyword(_ASSERTION, Holds.SCHEMA, checked_where=_COMPLEMENT),
         "if": Keyword(_ASSERTION, Holds.SCHEMA, since=_7, checked_where=_COMPLEMENT),
-        "then": Keyword(_ASSERTION, Holds.SCHEMA, since=_7),
-        "else": Keyword(_ASSERTION, Holds.SCHEMA, since=_7),
-        "$ref": Keyword(_ASSERTION, checked_where=_SUBSETS),
+        "then": Keyword(_ASSERTION, Holds.SCHEMA, since=_7, checked_where=_CONDITION),
+        "else": Keyword(_ASSERTION, Holds.SCHEMA, since=_7, checked_where=_CONDITION),
+        "$ref": Keyword(_ASSERTION),
         "$dynamicRef": Keyword(_ASSERTION, since=_2020, checked_where=_DYNAMIC),
         "$recursiveRef": Keyword(_ASSERTION, since=_2019, until=_2019, checked_where=_DYNAMIC),
         # Hold schemas that references reach.
