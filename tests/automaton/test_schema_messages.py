@@ -120,7 +120,16 @@ def test_malformed_pattern_is_shown() -> None:
 
 @pytest.mark.parametrize(
     "documents",
-    [{"a.json": {}}, {"": {}}, {"https://example.com/a#part": {}}, {3: {}}, {"http://[": {}}, [{}], "https://x.org"],
+    [
+        {"a.json": {}},
+        {"": {}},
+        {"https://example.com/a#part": {}},
+        {3: {}},
+        {"http://[": {}},
+        {"urn:\ud800": {}},
+        [{}],
+        "https://x.org",
+    ],
 )
 def test_documents_that_no_absolute_uri_names_are_misuse(documents: dict[str, JsonSchema]) -> None:
     with pytest.raises(MisuseError, match="document"):

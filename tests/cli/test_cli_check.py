@@ -39,6 +39,7 @@ def test_cut_text_is_incomplete_where_it_ends(shell: Shell) -> None:
     assert passed(found) == {"accept": False, "parse": False, "schema": None}
     (walked,) = found["accept"]["failures"]
     assert walked["code"] == "incomplete"
+    assert walked["message"].startswith("the text ends here; expected ")
     assert walked["data"]["position"] == len(WHOLE) - 1
 
 

@@ -80,6 +80,14 @@ def test_contract_that_cannot_be_enforced_ends_before_a_request(
     assert done.report["receipt"]["attempts"] == 0
 
 
+def test_reason_of_a_contract_that_cannot_be_enforced_says_what_to_do(shell: Shell) -> None:
+    shell.write("schema.json", r'{"pattern": "(a)\\1"}')
+    report = shell.scripted([{"raise": "never"}]).report
+    assert report["outcome"] == "unsupported"
+    assert report["reason"].endswith("write the alternatives out, or check it in a rule")
+    assert report["message"].endswith(report["reason"])
+
+
 def test_second_call_with_the_key_replays_the_first(shell: Shell) -> None:
     keyed = ("--operation-key", "case-1", "--ledger", "ledger.sqlite")
     first = shell.scripted([{"text": WHOLE}, STOP], *keyed)

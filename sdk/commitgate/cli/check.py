@@ -100,8 +100,9 @@ class Checker:
         acceptor = self._automaton.acceptor()
         if acceptor.feed(text) and acceptor.is_accepting:
             return ()
-        code = "impossible_byte" if acceptor.is_dead else "incomplete"
-        return (_accept_failure(code, acceptor.explain(), acceptor.position),)
+        if acceptor.is_dead:
+            return (_accept_failure("impossible_byte", acceptor.explain(), acceptor.position),)
+        return (_accept_failure("incomplete", f"the text ends here; {acceptor.explain()}", acceptor.position),)
 
 
 def check(

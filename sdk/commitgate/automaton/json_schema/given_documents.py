@@ -61,7 +61,9 @@ def why_missing(uri: str, given: Collection[str]) -> str:
 def _absolute(uri: object) -> str:
     if not isinstance(uri, str):
         raise wrong_kind("the key of a document", "a str, an absolute URI", uri)
-    name, _, fragment = as_uri(uri).partition("#")
+    # A lone surrogate, which no UTF-8 text holds, is no part of a URI either.
+    is_text = uri.isascii() or not any("\ud800" <= character <= "\udfff" for character in uri)
+    name, _, fragment = as_uri(uri if is_text else "").partition("#")
     if fragment or not is_absolute(name):
         raise MisuseError(f"the key of a document must be an absolute URI without fragment, found {excerpt(uri)}")
     return name
