@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from commitgate.automaton.json_schema.language import EVERYTHING, NOTHING, Language
-from commitgate.automaton.json_schema.nodes import Node
 from commitgate.pointer import child
 
 if TYPE_CHECKING:
@@ -19,21 +18,10 @@ _TOO_MANY = "its branches have more alternatives than Limits.branches"
 _DYNAMIC = "several schemas may be meant, depending on the way to it"
 
 
-def _nodes(meaning: Meaning, schema: Keywords, place: str, keyword: str) -> list[Node]:
-    branches = schema[keyword]
-    assert isinstance(branches, list)
-    return [meaning.node_at(child(place, keyword, index)) for index in range(len(branches))]
-
-
-def _all_of(meaning: Meaning, schema: Keywords, place: str) -> Language:
-    found = EVERYTHING
-    for node in _nodes(meaning, schema, place, "allOf"):
-        found = meaning.meet(found, meaning.of(node), "allOf", place)
-    return found
-
-
 def _any_of(meaning: Meaning, schema: Keywords, place: str) -> Language:
-    languages = [meaning.of(node) for node in _nodes(meaning, schema, place, "anyOf")]
+    branches = schema["anyOf"]
+    assert isinstance(branches, list)
+    languages = [meaning.of(meaning.node_at(child(place, "anyOf", index))) for index in range(len(branches))]
     if not meaning.fits_branches(sum(language.branches for language in languages)):
         return meaning.check("anyOf", place, _TOO_MANY, loses_evaluation=True)
     if meaning.tracks_evaluation:
@@ -104,7 +92,6 @@ COMBINING_READERS: tuple[tuple[frozenset[str], Reader], ...] = (
     (frozenset({"$ref"}), _reference),
     (frozenset({"$dynamicRef"}), _dynamic_reference),
     (frozenset({"$recursiveRef"}), _recursive_reference),
-    (frozenset({"allOf"}), _all_of),
     (frozenset({"anyOf"}), _any_of),
     (frozenset({"not"}), _not),
     (frozenset({"if"}), _if),

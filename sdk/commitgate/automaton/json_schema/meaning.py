@@ -46,6 +46,7 @@ from commitgate.automaton.json_schema.unevaluated_keywords import without_uneval
 from commitgate.automaton.text_language import TextLanguage
 from commitgate.errors import LimitExceededError, SchemaError
 from commitgate.json_value import JsonValue
+from commitgate.pointer import child
 
 Keywords: TypeAlias = "dict[str, JsonValue]"
 Reader: TypeAlias = "Callable[[Meaning, Keywords, str], Language]"
@@ -141,11 +142,12 @@ class Meaning:
         """
         found = self._known.get(node)
         if found is None:
-            found = EVERYTHING
-            for part in node:
+            known = next(length for length in range(len(node) - 1, -1, -1) if node[:length] in self._known)
+            found = self._known[node[:known]]
+            for part in node[known:]:
                 found = self._meet_part(found, part)
             self._known[node] = found
-            self.spend(size_of_node(node))
+            self.spend(size_of_node(node[known:]))
         return found
 
     @property
@@ -278,7 +280,9 @@ class Meaning:
             case OneScalar(_, value, _):
                 return one_scalar(value)
             case Not(node, pointer, keyword):
-                return self.complement(node, keyword, pointer)
+                if (part,) not in self._known:
+                    self._known[(part,)] = self.complement(node, keyword, pointer)
+                return self._known[(part,)]
             case Either(nodes):
                 found = NOTHING
                 for node in nodes:
@@ -319,6 +323,10 @@ class Meaning:
             used = trigger & keywords.keys()
             if used:
                 found = self._read(found, read, keywords, place, next(name for name in keywords if name in used))
+        branches = keywords.get("allOf")
+        # One by one into what is there already: conditions over one key stay as few as its values.
+        for index in range(len(branches) if isinstance(branches, list) else 0):
+            found = self.meet(found, self.of(self.node_at(child(place, "allOf", index))), "allOf", place)
         if "oneOf" in keywords:
             found = exactly_one(self, found, keywords["oneOf"], place)
         if self.tracks_evaluation:
