@@ -49,3 +49,15 @@ def test_id_of_two_schemas_is_refused_where_a_reference_uses_it() -> None:
     }
     with pytest.raises(SchemaError, match="two schemas"):
         compile({"$defs": definitions, "$ref": "http://x.test/"})
+
+
+def test_schema_word_below_the_root_of_a_resource_says_nothing() -> None:
+    inner: JsonObject = {
+        "$schema": "http://json-schema.org/draft-04/schema",
+        "id": "things/inner",
+        "definitions": {"size": {"type": "integer"}},
+        "properties": {"size": {"$ref": "#/definitions/inner/definitions/size"}},
+    }
+    automaton = compile({"definitions": {"inner": inner}, "$ref": "#/definitions/inner"})
+    assert automaton.accepts(b'{"size": 1}')
+    assert not automaton.accepts(b'{"size": "x"}')

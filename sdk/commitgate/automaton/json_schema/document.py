@@ -271,7 +271,8 @@ class SchemaDocument:
         draft = outer.vocabulary.draft
         named = schema.get(draft.id_keyword)
         chosen = schema.get("$schema")
-        if isinstance(chosen, str):
+        # Below the root of a resource $schema says nothing (2020-12 core section 8.1.1).
+        if isinstance(chosen, str) and (is_root or isinstance(named, str)):
             vocabulary = vocabulary_of(as_uri(chosen), self._given, place)
             self._note_meta(chosen)
             named = schema.get(vocabulary.draft.id_keyword)
