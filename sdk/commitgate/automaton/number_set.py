@@ -166,6 +166,15 @@ class NumberSet:
         moduli = tuple(steps_up_to(step, divisor) for step in self.indivisible)
         return Steps(first, last, moduli, frozenset(steps_up_to(value, divisor) for value in self.excluded))
 
+    def listed(self, most: int) -> tuple[Decimal, ...] | None:
+        """Return the members, sorted; None where they are more than ``most``."""
+        if self.values is not None:
+            return self.values if len(self.values) <= most else None
+        if self.divisor is None or self.low is None or self.high is None or self.count(most + 1) > most:
+            return None
+        divisor = self.divisor
+        return tuple(step_at(step, divisor) for step in self.steps().members())
+
     def describe(self) -> str:
         """Say in words what the members are."""
         if self.values is not None:

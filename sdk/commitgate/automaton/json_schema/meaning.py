@@ -82,6 +82,7 @@ _COMPANIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 _TOO_MANY_COUNTS = "too many things would have to be counted at once"
 _TOO_LARGE = "its automaton would have too many states"
 _MULTIPLY = "the alternatives beside it multiply past Limits.branches"
+_EFFORT = "telling the alternatives of the schema apart takes more work than Limits.effort allows"
 _NO_COMPLEMENT = "the complement of what it names cannot be decoded"
 
 
@@ -101,6 +102,7 @@ class Meaning:
         asserts_formats: ``format`` constrains.
         tracks_evaluation: ``unevaluatedItems`` or ``unevaluatedProperties`` is used, so shapes remember what was
             evaluated.
+        obstacle: why two languages could not be met, the last time that they could not.
         emptiness: finds alternatives that surely allow nothing.
         has_lost_evaluation: something was left out, so what was evaluated is not sure any more.
     """
@@ -114,6 +116,7 @@ class Meaning:
         self._open: list[str] = []
         self._effort = document.limits.effort
         self.emptiness = Emptiness(self)
+        self.obstacle = ""
 
     def node_at(self, place: str) -> Node:
         """Return the node of the schema at a place; a schema that constrains nothing is the empty node."""
@@ -180,22 +183,29 @@ class Meaning:
             return second if first is EVERYTHING else first
         found = self.try_meet(first, second)
         if found is None:
-            self.check(keyword, place, _MULTIPLY, loses_evaluation=True)
+            self.check(keyword, place, self.obstacle, loses_evaluation=True)
             return replace(first, is_exact=False)
         return found
 
     def try_meet(self, first: Language, second: Language) -> Language | None:
-        """Return what both allow; None where that takes too many alternatives, or too much work."""
-        pairs = _pairs(first, second)
-        if not self.fits_branches(pairs) or not self.spend(_work(first, second)):
+        """Return what both allow; None where that takes too many alternatives, or too much work.
+
+        ``obstacle`` then says which.
+        """
+        if not self.fits_branches(_pairs(first, second)):
+            self.obstacle = _MULTIPLY
+            return None
+        if not self.spend(_work(first, second)):
+            self.obstacle = _EFFORT
             return None
         try:
             found = self._limited(first.meet(second))
-            # Alternatives that contradict each other would multiply with whatever is met next.
-            return self.emptiness.pruned(found) if found.branches > FEW_BRANCHES else found
         except TooManyStates:
             self.spend(min(FAILED_PATTERN_EFFORT, self._effort))
+            self.obstacle = _TOO_LARGE
             return None
+        # Alternatives that contradict each other would multiply with whatever is met next.
+        return self.emptiness.pruned(found) if found.branches > FEW_BRANCHES else found
 
     def few_numbers(self, found: Language, keyword: str, place: str) -> Language:
         """Allow every number where its alternatives are too many to be told apart digit by digit; it is checked."""
@@ -265,9 +275,9 @@ class Meaning:
             return met
         match part:
             case Not(_, pointer, keyword):
-                self.check(keyword, pointer, _MULTIPLY, loses_evaluation=True)
+                self.check(keyword, pointer, self.obstacle, loses_evaluation=True)
             case _:
-                self.document.support.mark_below(part.pointer, _MULTIPLY)
+                self.document.support.mark_below(part.pointer, self.obstacle)
                 self.has_lost_evaluation = True
         return replace(found, is_exact=False)
 

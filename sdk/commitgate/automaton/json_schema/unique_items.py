@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from decimal import Decimal
 
 from commitgate.automaton.json_schema.language import Language
 from commitgate.automaton.json_schema.meaning import Meaning
 from commitgate.automaton.json_schema.nodes import Scalar
 from commitgate.automaton.json_schema.shapes import ArrayShape
+from commitgate.automaton.json_schema.text_sets import few_texts
 
 MAX_VALUES = 64
 """Most values of an item for which those used are remembered."""
 
-_MANY = "its items may have more than a few values, and which of them were used is not remembered"
+_MANY = f"which of more than {MAX_VALUES} values, or of arrays and objects, were used is not remembered"
 
 
 class UniqueItems:
@@ -55,16 +55,17 @@ def _scalars(language: Language) -> Iterator[tuple[Scalar, ...] | None]:
     scalars: list[Scalar] = [None] if language.has_null else []
     scalars += sorted(language.booleans)
     for number in language.numbers:
-        listed: tuple[Decimal, ...] | None = None if number.is_literal else number.numbers.values
+        listed = None if number.is_literal else number.numbers.listed(MAX_VALUES)
         if listed is None:
             yield None
         else:
             scalars += listed
     for string in language.strings:
-        if string.values is None:
+        texts = few_texts(string.texts, MAX_VALUES) if string.values is None else string.values
+        if texts is None:
             yield None
         else:
-            scalars += string.values
+            scalars += texts
     distinct = {(type(value), value): value for value in scalars}
     yield tuple(distinct.values()) if len(distinct) <= MAX_VALUES else None
 
