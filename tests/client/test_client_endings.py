@@ -107,8 +107,9 @@ async def test_text_that_needs_too_many_states_has_an_ending_with_its_text(chunk
     from commitgate.contract import Contract
     from commitgate.limits import Limits
 
-    text = json.dumps({f"k{number}": number for number in range(200)})
-    contract = Contract.of({"type": "object"}, limits=Limits(states=400))
+    # Each number of characters that are left is a state of its own.
+    text = json.dumps("x" * 1_000)
+    contract = Contract.of({"type": "string", "maxLength": 5_000}, limits=Limits(states=400))
     outcome, _ = await ask([{"text": text}, STOP], schema=contract, effect=None, chunking=chunking)
     assert isinstance(outcome, Violated)
     assert outcome.kind == "limit"

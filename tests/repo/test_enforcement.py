@@ -36,10 +36,13 @@ def test_drafts_of_the_page_are_those_that_are_read() -> None:
     assert rows == [(draft.title, draft.uri) for draft in Draft]
 
 
-def test_free_space_may_follow_the_last_token_as_the_page_says() -> None:
-    automaton = compile_automaton({"type": "null"}, dialect="generate", style=Style(white_space=FreeSpace(2)))
-    assert automaton.accepts(b"null  ")
-    assert not automaton.accepts(b"null   ")
+def test_free_space_stands_between_tokens_alone_as_the_page_says() -> None:
+    schema = {"type": "array", "items": {"type": "null"}}
+    automaton = compile_automaton(schema, dialect="generate", style=Style(white_space=FreeSpace(2)))
+    assert automaton.accepts(b"[  null  ]")
+    assert not automaton.accepts(b"[   null]")
+    assert not automaton.accepts(b"[null] ")
+    assert not automaton.accepts(b" [null]")
 
 
 @pytest.mark.parametrize(("numbers", "value"), [("float", 0.1), ("decimal", Decimal("0.10000000000000000000001"))])

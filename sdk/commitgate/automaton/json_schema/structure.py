@@ -116,7 +116,8 @@ class Grammar:
 
     def text(self) -> Term:
         """Return the term of the whole text: one value of the root, white space around it in ``accept``."""
-        return self.arena.chain(self.space, self.value(self.schema.root, self.limits.nesting), self.space)
+        value = self.value(self.schema.root, self.limits.nesting)
+        return value if self.is_generating else self.arena.chain(self.space, value, self.space)
 
     def spelled(self, texts: Iterable[str]) -> tuple[bytes, ...]:
         """Return the canonical spellings, quotes included, of those texts that the alphabet can write; sorted."""
