@@ -39,7 +39,7 @@ ENTANGLED: list[JsonValue] = [
     },
     {
         "type": "object",
-        "properties": {name: NULL for name in "abcde"},
+        "properties": dict.fromkeys("abcde", NULL),
         "additionalProperties": False,
         "dependentRequired": PAIRS,
         "minProperties": 3,
@@ -69,7 +69,7 @@ def test_generated_objects_whose_keys_depend_on_each_other_never_end_dead(schema
     [
         {
             "type": "object",
-            "properties": {name: NULL for name in "abcd"},
+            "properties": dict.fromkeys("abcd", NULL),
             "additionalProperties": False,
             "dependentRequired": PAIRS,
             "minProperties": 3,
