@@ -291,6 +291,14 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def _without_output(arguments: list[str]) -> list[str]:
+    """Return the arguments without the place of the page, which is nobody else's."""
+    if "--output" not in arguments:
+        return arguments
+    at = arguments.index("--output")
+    return arguments[:at] + arguments[at + 2 :]
+
+
 def main() -> None:
     """Judge, and print the table."""
     chosen = arguments()
@@ -305,7 +313,7 @@ def main() -> None:
         rows.append(row_of(engine, measure(engine, paths, chosen.limit_s, chosen.processes, told)))
     print(*table(rows, len(paths)), sep="\n")
     if chosen.output is not None:
-        shown: list[Any] = ["python", "tests/benchmarks/maskbench.py", *sys.argv[1:]]
+        shown: list[Any] = ["python", "tests/benchmarks/maskbench.py", *_without_output(sys.argv[1:])]
         chosen.output.write_text(report(rows, len(paths), " ".join(map(str, shown))))
 
 
