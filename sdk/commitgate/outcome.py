@@ -119,6 +119,10 @@ class Committed(Generic[T_co, R_co]):
         """Return the value."""
         return self.value
 
+    def summary(self) -> str:
+        """Return one payload-free sentence, as every other ending does."""
+        return "the value was committed before and is handed over again" if self.is_replayed else "the value is committed"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
