@@ -121,7 +121,7 @@ class Committed(Generic[T_co, R_co]):
 
     def summary(self) -> str:
         """Return one payload-free sentence, as every other ending does."""
-        return "the value was committed before and is handed over again" if self.is_replayed else "the value is committed"
+        return "the value was committed before; here it is again" if self.is_replayed else "the value is committed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
