@@ -32,6 +32,8 @@ from commitgate.limits import Limits
 from commitgate.pointer import value_at
 
 _NAMING = frozenset({"id", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor"})
+_FRAGMENT_ALONE = re.compile(r"(?:#(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?")
+"""A URI reference that is nothing but a fragment, or empty (RFC 3986 section 3.5)."""
 _BAD_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
@@ -394,7 +396,8 @@ def _unsupported(keyword: str, place: str, reason: str) -> UnsupportedError:
 def _uri(keyword: str, name: str, place: str) -> str:
     """Return a name as the URI reference that it must be."""
     found = as_uri(name)
-    if not format_matches("uri-reference", found):
+    # Most references are fragments alone; the whole grammar is only made ready for those that are more.
+    if not _FRAGMENT_ALONE.fullmatch(found) and not format_matches("uri-reference", found):
         raise SchemaError(
             f"{keyword} at {place or 'the root'} is no URI reference (RFC 3986); correct it",
             pointer=place,
