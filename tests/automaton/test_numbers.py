@@ -9,14 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commitgate.automaton.numbers import (
-    ANY_INTEGER,
-    ANY_NUMBER,
-    NumberSet,
-    accept_term,
-    generate_term,
-    plain_number,
-)
+from commitgate.automaton.generated_number import generate_term
+from commitgate.automaton.number_set import ANY_INTEGER, ANY_NUMBER, NumberSet
+from commitgate.automaton.number_spelling import accept_term
+from commitgate.automaton.number_text import plain_number
 from commitgate.automaton.terms import Arena
 
 GRAMMAR = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?\Z")

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from commitgate.automaton import compile
-from commitgate.automaton.numbers import MAX_DIGITS, MAX_EXPONENT
+from commitgate.automaton.number_text import MAX_DIGITS, MAX_EXPONENT
 from commitgate.gate.layers import Failure, Layer
 from commitgate.gate.strict_parse import Parsed, strict_parse
 

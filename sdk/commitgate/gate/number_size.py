@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from commitgate.automaton.numbers import MAX_DIGITS, MAX_EXPONENT
+from commitgate.automaton.number_text import MAX_DIGITS, MAX_EXPONENT
 
 NUMBER_SIZE = f"a number has more than {MAX_DIGITS} digits or an exponent beyond {MAX_EXPONENT}"
 """Says which bound a number broke."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from commitgate.automaton.json_schema.language import EVERYTHING, NOTHING, Language
+from commitgate.automaton.json_schema.language import EVERYTHING, Language, joined
 from commitgate.pointer import child
 
 if TYPE_CHECKING:
@@ -26,10 +26,7 @@ def _any_of(meaning: Meaning, schema: Keywords, place: str) -> Language:
         return meaning.check("anyOf", place, _TOO_MANY, loses_evaluation=True)
     if meaning.tracks_evaluation:
         languages = _with_meets(meaning, languages)
-    found = NOTHING
-    for language in languages:
-        found = found.join(language)
-    return meaning.few_numbers(found, "anyOf", place)
+    return meaning.few_numbers(joined(languages), "anyOf", place)
 
 
 def _with_meets(meaning: Meaning, languages: list[Language]) -> list[Language]:

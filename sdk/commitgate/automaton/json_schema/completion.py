@@ -362,8 +362,6 @@ def _undeclared(keys: KeyClass, names: tuple[str, ...], least: int) -> int:
 
 def object_can_finish(shape: ObjectShape, fits: Fits) -> bool:
     """Return whether some object has the shape."""
-    if shape.is_plain:
-        return all(fits(shape.entry(name).node) for name in shape.required)
     keys = Keys.of(shape, fits, shape.names())
     return keys.can_finish(0, 0, 0, (1 << len(keys.names)) - 1)
 

@@ -69,6 +69,14 @@ class Language:
         )
 
 
+def joined(languages: Iterable[Language]) -> Language:
+    """Return what at least one of the languages allows."""
+    found = NOTHING
+    for language in languages:
+        found = found.join(language)
+    return found
+
+
 def _distinct(shapes: Iterable[ShapeT | None]) -> tuple[ShapeT, ...]:
     return tuple(dict.fromkeys(shape for shape in shapes if shape is not None))
 
@@ -104,4 +112,4 @@ EVERYTHING = Language(
 NOTHING = Language()
 
 
-__all__ = ["EVERYTHING", "NOTHING", "Language"]
+__all__ = ["EVERYTHING", "NOTHING", "Language", "joined"]

@@ -17,7 +17,7 @@ from commitgate.automaton.json_schema.combining_keywords import COMBINING_READER
 from commitgate.automaton.json_schema.complement import complement
 from commitgate.automaton.json_schema.document import SchemaDocument
 from commitgate.automaton.json_schema.emptiness import Emptiness
-from commitgate.automaton.json_schema.language import EVERYTHING, NOTHING, Language
+from commitgate.automaton.json_schema.language import EVERYTHING, NOTHING, Language, joined
 from commitgate.automaton.json_schema.nodes import (
     ANYTHING,
     Either,
@@ -51,7 +51,6 @@ from commitgate.pointer import child
 Keywords: TypeAlias = "dict[str, JsonValue]"
 Reader: TypeAlias = "Callable[[Meaning, Keywords, str], Language]"
 """Reads some keywords of the schema at a place."""
-Check: TypeAlias = "Callable[..., None]"
 
 MAX_REFERENCE_DEPTH = 64
 """Most references and branches open at one place; each costs several frames of Python's stack."""
@@ -216,15 +215,35 @@ class Meaning:
 
     def _limited(self, found: Language) -> Language:
         """Leave out what one array or object would have to count too many of at once; it is checked."""
-
-        def check(keyword: str, place: str, reason: str, loses_evaluation: bool = False) -> None:
-            self.check(keyword, place, reason, loses_evaluation=loses_evaluation)
-
-        arrays = tuple(_countable(shape, check) for shape in found.arrays)
-        objects = tuple(_findable(shape, check) for shape in found.objects)
+        arrays = tuple(map(self._countable, found.arrays))
+        objects = tuple(map(self._findable, found.objects))
         if arrays == found.arrays and objects == found.objects:
             return found
         return replace(found, arrays=arrays, objects=objects, is_exact=False)
+
+    def _countable(self, shape: ArrayShape) -> ArrayShape:
+        kept: list[Contains] = []
+        states = 1
+        for counted in shape.contains:
+            states *= (counted.least if counted.most is None else counted.most) + 1
+            if kept and (len(kept) >= MAX_COUNTED or states > MAX_COUNTS):
+                self.check(counted.keyword, counted.pointer, _TOO_MANY_COUNTS, loses_evaluation=counted.evaluates)
+            else:
+                kept.append(counted)
+        return shape if len(kept) == len(shape.contains) else replace(shape, contains=tuple(kept))
+
+    def _findable(self, shape: ObjectShape) -> ObjectShape:
+        for asked in shape.some[MAX_COUNTED:]:
+            self.check(asked.keyword, asked.pointer, _TOO_MANY_COUNTS)
+        if len(shape.some) > MAX_COUNTED:
+            shape = replace(shape, some=shape.some[:MAX_COUNTED])
+        # Whether few enough keys suffice would be a search where keys need others, or several must be found.
+        is_entangled = len(shape.some) > 1 or (shape.needs and shape.some)
+        if shape.most is not None and is_entangled:
+            place, keyword = shape.bounded_by
+            self.check(keyword, place, _TOO_MANY_COUNTS)
+            shape = replace(shape, most=None)
+        return shape
 
     def language_of_pattern(self, pattern: str, place: str, keyword: str) -> TextLanguage | None:
         """Return the strings in which a pattern is found; None where there are none.
@@ -294,10 +313,7 @@ class Meaning:
                     self._known[(part,)] = self.complement(node, keyword, pointer)
                 return self._known[(part,)]
             case Either(nodes):
-                found = NOTHING
-                for node in nodes:
-                    found = found.join(self.of(node))
-                return found
+                return joined(map(self.of, nodes))
             case SchemaAt(pointer):
                 return self._of_place(pointer, part)
 
@@ -369,32 +385,6 @@ def _size_of_object(shape: ObjectShape) -> int:
 def _states(shape: StringShape) -> int:
     listed = 0 if shape.values is None else sum(map(len, shape.values)) // 10
     return len(shape.texts.dfa) + min(listed, MAX_DFA_STATES)
-
-
-def _countable(shape: ArrayShape, check: Check) -> ArrayShape:
-    kept: list[Contains] = []
-    states = 1
-    for counted in shape.contains:
-        states *= (counted.least if counted.most is None else counted.most) + 1
-        if kept and (len(kept) >= MAX_COUNTED or states > MAX_COUNTS):
-            check(counted.keyword, counted.pointer, _TOO_MANY_COUNTS, counted.evaluates)
-        else:
-            kept.append(counted)
-    return shape if len(kept) == len(shape.contains) else replace(shape, contains=tuple(kept))
-
-
-def _findable(shape: ObjectShape, check: Check) -> ObjectShape:
-    for asked in shape.some[MAX_COUNTED:]:
-        check(asked.keyword, asked.pointer, _TOO_MANY_COUNTS)
-    if len(shape.some) > MAX_COUNTED:
-        shape = replace(shape, some=shape.some[:MAX_COUNTED])
-    # Whether few enough keys suffice would be a search where keys need others, or several must be found.
-    is_entangled = len(shape.some) > 1 or (shape.needs and shape.some)
-    if shape.most is not None and is_entangled:
-        place, keyword = shape.bounded_by
-        check(keyword, place, _TOO_MANY_COUNTS)
-        shape = replace(shape, most=None)
-    return shape
 
 
 def _pairs(first: Language, second: Language) -> int:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from commitgate.automaton.json_schema.language import NOTHING, Language
+from commitgate.automaton.json_schema.language import NOTHING, Language, joined
 from commitgate.automaton.json_schema.shapes import NumberShape, StringShape
 from commitgate.automaton.number_set import NumberSet
 from commitgate.json_value import JsonValue
@@ -56,15 +56,8 @@ def exactly_one(meaning: Meaning, beside: Language, branches: JsonValue, place: 
         return replace(beside, is_exact=False)
     if len(branches) > MAX_EXACT_BRANCHES:
         meaning.check("oneOf", place, _TOO_MANY)
-        return meaning.few_numbers(replace(_joined(languages), is_exact=False), "oneOf", place)
+        return meaning.few_numbers(replace(joined(languages), is_exact=False), "oneOf", place)
     return meaning.few_numbers(_Branches(meaning, languages, alone, place).joined(), "oneOf", place)
-
-
-def _joined(languages: list[Language]) -> Language:
-    found = NOTHING
-    for language in languages:
-        found = found.join(language)
-    return found
 
 
 class _Branches:
@@ -84,7 +77,7 @@ class _Branches:
         for index, language in enumerate(self._languages):
             found = found.join(self._alone(index, language))
             if found.branches > max(MAX_ALTERNATIVES, 2 * sum(each.branches for each in self._languages)):
-                return self._checked(_joined(self._languages))
+                return self._checked(joined(self._languages))
         return found
 
     def _alone(self, index: int, language: Language) -> Language:

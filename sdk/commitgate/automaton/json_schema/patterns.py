@@ -50,7 +50,7 @@ def language_of_pattern(pattern: str, place: str, keyword: str) -> TextLanguage 
         TooManyStates: its automaton would be too large.
     """
     try:
-        return _placed(_language, pattern, place, keyword)
+        return _placed(pattern_language, pattern, place, keyword)
     except TooManyStates:
         check_walkable(pattern, place, keyword)
         raise
@@ -63,11 +63,6 @@ def check_walkable(pattern: str, place: str, keyword: str) -> None:
         UnsupportedError: even that takes too much.
     """
     _placed(_check_walkable, pattern, place, keyword)
-
-
-@lru_cache(maxsize=_CACHED_PATTERNS)
-def _language(pattern: str) -> TextLanguage | None:
-    return pattern_language(pattern)
 
 
 @lru_cache(maxsize=_CACHED_PATTERNS)

@@ -76,11 +76,6 @@ class Satisfiability:
         self._is_settled = True
         self._check_root()
 
-    @property
-    def is_certain(self) -> bool:
-        """Return whether the schema surely has a value; where a keyword is only checked, that is not known."""
-        return self.meaning.document.support.is_all_decoded
-
     def height(self, node: Node) -> int | None:
         """Return the nesting of the node's shallowest value, None where it has none."""
         return self._heights[node]

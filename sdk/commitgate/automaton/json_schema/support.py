@@ -39,11 +39,6 @@ class SupportTable:
         """Return all rows, in the order in which the schema was read; those of words that are ignored come last."""
         return (*self._rows.values(), *self._ignored.values())
 
-    @property
-    def is_all_decoded(self) -> bool:
-        """Return whether nothing is left to be checked after generation."""
-        return all(row.level != "checked" for row in self._rows.values())
-
     def add(self, keyword: str, place: str) -> None:
         """Note a keyword at a place, decoded until something else is found."""
         self._rows[keyword, place] = SupportRow(keyword, place, "decoded")

@@ -6,6 +6,8 @@ languages that meet, and the count of a long run is a bound on the length of the
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from commitgate.automaton.regex.machine import Machine
 from commitgate.automaton.regex.parser import parse
 from commitgate.automaton.regex.program import Program
@@ -22,6 +24,9 @@ from commitgate.automaton.regex.syntax import (
 )
 from commitgate.automaton.text_language import ANY_TEXT, TextLanguage, bounded, labelled
 
+_CACHED_PATTERNS = 512
+"""Languages that are kept: a contract and its schema layer ask for the same ones."""
+
 _LONG_RUN = 16
 """Counts up to this one are worked into the automaton, where they cost few states."""
 
@@ -29,6 +34,7 @@ _MAX_LANGUAGES = 20
 """Most look-arounds of a pattern that is taken apart into languages."""
 
 
+@lru_cache(maxsize=_CACHED_PATTERNS)
 def pattern_language(pattern: str) -> TextLanguage | None:
     """Return the language of the texts in which the pattern matches somewhere; None where it can match nowhere.
 
