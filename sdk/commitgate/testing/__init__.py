@@ -53,7 +53,7 @@ from commitgate.backends.base import (
     TextDelta,
     Usage,
 )
-from commitgate.backends.script_step import STEPS, check_step
+from commitgate.testing.script_step import STEPS, check_step
 from commitgate.errors import MisuseError
 from commitgate.ledger import MemoryLedger
 
