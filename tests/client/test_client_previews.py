@@ -74,7 +74,8 @@ async def test_changing_a_preview_changes_no_value() -> None:
         async for item in run:
             assert isinstance(item, Preview)
             if isinstance(item.value, dict):
-                item.value["amount"] = 1
+                with pytest.raises(TypeError, match="read-only"):
+                    item.value["amount"] = 1
         outcome = await run.outcome()
     assert isinstance(outcome, Committed)
     assert outcome.value == {"amount": 100, "to": "bob"}

@@ -13,7 +13,6 @@ from preview_reading import read_at_once
 
 from commitgate.errors import MisuseError
 from commitgate.preview import PreviewReader
-from commitgate.preview.lexer import Lexer
 from commitgate.preview.number import EXPONENT_DIGITS, NUMBER_BYTES
 
 
@@ -102,18 +101,6 @@ def test_chunk_of_a_long_string_costs_the_same_early_and_late(body: bytes) -> No
     assert statistics.median(peaks[-500:]) <= 1.1 * statistics.median(peaks[:500])
 
 
-@pytest.mark.parametrize("unit", [b'{"a":1},', b'"some words of text, and an \\n escape",', b"-12.5e3,"])
-def test_bytes_handed_on_are_linear_in_the_text(unit: bytes) -> None:
-    def handed_on(repeats: int) -> int:
-        lexer, text, total = Lexer(max_depth=64), b"[" + unit * repeats, 0
-        for start in range(0, len(text), 8):
-            scan = lexer.feed(text[start : start + 8])
-            total += len(scan.closing) + len(scan.tokens) + len(scan.opening or b"")
-        return total
-
-    assert handed_on(2_000) <= 2.05 * handed_on(1_000)
-
-
 def test_calls_are_linear_in_the_text() -> None:
     def calls(repeats: int) -> int:
         text, reader, count = b"[" + b'{"key":"some text","n":[1,2]},' * repeats, PreviewReader(), 0
@@ -161,11 +148,3 @@ def test_pure_python_backend_of_ijson_shows_the_same_in_silence() -> None:
     assert complaints == ""
     assert slow == fast.replace("yajl2_c", "python")
     assert slow.count("python") == len(texts)
-
-
-def test_text_that_was_streamed_is_not_handed_on_again_when_its_string_closes() -> None:
-    lexer = Lexer(max_depth=64)
-    assert lexer.feed(b'["' + b"a" * 1_000).opening == b"a" * 1_000
-    lexer.stream()
-    last = lexer.feed(b'bc","d"')
-    assert (last.closing, last.tokens) == (b"bc", b'"","d" ')

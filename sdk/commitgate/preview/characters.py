@@ -46,7 +46,7 @@ def decode_units(units: bytes) -> str:
     return units.decode()
 
 
-def unit_fault(data: bytes, at: int) -> tuple[int, ReaderState] | None:
+def unit_fault(data: bytes | bytearray, at: int) -> tuple[int, ReaderState] | None:
     """Find the first byte of ``data[at:]`` that no unit can have there; None where they are the start of one.
 
     Args:
@@ -64,7 +64,7 @@ def unit_fault(data: bytes, at: int) -> tuple[int, ReaderState] | None:
     return _utf8_fault(data, at)
 
 
-def _escape_fault(data: bytes, at: int) -> tuple[int, ReaderState] | None:
+def _escape_fault(data: bytes | bytearray, at: int) -> tuple[int, ReaderState] | None:
     if at + 1 < len(data) and data[at + 1] != ord("u"):
         return at + 1, ReaderState.INVALID_ESCAPE
     digits = data[at + 2 : at + 6]
@@ -83,7 +83,7 @@ def _escape_fault(data: bytes, at: int) -> tuple[int, ReaderState] | None:
     return None
 
 
-def _utf8_fault(data: bytes, at: int) -> tuple[int, ReaderState] | None:
+def _utf8_fault(data: bytes | bytearray, at: int) -> tuple[int, ReaderState] | None:
     first = data[at]
     if not 0xC2 <= first <= 0xF4:
         return at, ReaderState.INVALID_UTF8

@@ -1,4 +1,4 @@
-"""Judge the bytes of a JSON text strictly, and cut them into whole tokens and the open string's tail.
+"""Judge the bytes of a JSON text strictly, and say how far its whole tokens and the units of an open string go.
 
 The table of legal tokens stands in ``grammar``. What the lexer passed is the beginning of some JSON text, to the byte;
 the first byte that cannot continue it ends it for good.
@@ -7,11 +7,11 @@ the first byte that cannot continue it ends it for good.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import assert_never
 
-from commitgate.preview.characters import UNITS, unit_fault
+from commitgate.preview.characters import UNITS, decode_units, unit_fault
 from commitgate.preview.grammar import BYTE_ORDER_MARK, LEGAL, WORDS, Place, Token
+from commitgate.preview.keys import KeySet
 from commitgate.preview.number import NumberWalk
 from commitgate.preview.state import ReaderState
 
@@ -22,38 +22,6 @@ _DELIMITERS = _WHITE_SPACE + b'{}[],:"'
 _SPACES = re.compile(rb"[ \t\n\r]*+")
 
 
-@dataclass(slots=True)
-class Scan:
-    """Say what one chunk brought.
-
-    Attributes:
-        closing: whole units of the string that was being streamed when the chunk came.
-        tokens: whole tokens, the held one included, and white space; a streamed string stands there as ``""``.
-        key_ends: offset, in the text, of the closing quote of each key among ``tokens``.
-        opening: whole units of a string value that began in this chunk and is still open; None where there is none.
-    """
-
-    closing: bytes
-    tokens: bytes
-    key_ends: list[int]
-    opening: bytes | None
-
-
-class _Chunk:
-    """Keep what is noted while one chunk is walked; offsets count from the start of ``data``."""
-
-    __slots__ = ("base", "closed_at", "complete_to", "data", "key_ends", "opened_at", "units_to")
-
-    def __init__(self, data: bytes, base: int) -> None:
-        self.data = data
-        self.base = base
-        self.complete_to = 0
-        self.units_to = 0
-        self.opened_at: int | None = None
-        self.closed_at: int | None = None
-        self.key_ends: list[int] = []
-
-
 class Lexer:
     """Walk a JSON text in chunks cut anywhere. The work is linear in the chunk, whatever came before.
 
@@ -61,38 +29,45 @@ class Lexer:
         max_depth: most containers inside each other.
 
     Attributes:
+        text: the bytes so far. After a fault it may go on past ``position``.
         position: bytes passed; after a fault, the offset of the first impossible byte.
+        tokens_to: offset behind the last whole token, and behind white space after it.
         fault: why the text is refused; None while it can still become JSON.
     """
 
     __slots__ = (
-        "_carry",
-        "_held",
-        "_is_streamed",
+        "_at",
+        "_keys",
         "_max_depth",
         "_nesting",
         "_number",
         "_open",
+        "_opened_at",
         "_place",
+        "_units_to",
         "_word",
         "_word_at",
         "fault",
         "position",
+        "text",
+        "tokens_to",
     )
 
     def __init__(self, max_depth: int) -> None:
+        self.text = bytearray()
+        self.position = 0
+        self.tokens_to = 0
+        self.fault: ReaderState | None = None
         self._max_depth = max_depth
         self._nesting: list[Place] = []
+        self._keys: list[KeySet] = []
         self._place = Place.START
         self._open: Token | None = None
-        self._is_streamed = False
+        self._opened_at = 0
+        self._units_to = 0
         self._number = NumberWalk()
         self._word = b""
         self._word_at = 0
-        self._held: list[bytes] = []
-        self._carry = b""
-        self.position = 0
-        self.fault: ReaderState | None = None
 
     @property
     def state(self) -> ReaderState:
@@ -103,63 +78,46 @@ class Lexer:
             return ReaderState.ACCEPT_IF_EOF
         return ReaderState.ACCEPT if self._place is Place.END else ReaderState.OPEN
 
-    def feed(self, data: bytes) -> Scan:
-        """Walk a chunk and say what it brought. Not to be called after a fault."""
-        chunk = _Chunk(self._carry + data, self.position - len(self._carry))
-        self._carry = b""
-        at, end = 0, len(chunk.data)
+    @property
+    def has_root(self) -> bool:
+        """Return whether the root value has begun, as an open container or string, or is whole."""
+        return bool(self._nesting) or self._place is Place.END or self._open is Token.STRING
+
+    @property
+    def open_text(self) -> tuple[int, int] | None:
+        """Return the offsets between which the whole units of the open string value stand; None where none is open."""
+        return (self._opened_at + 1, self._units_to) if self._open is Token.STRING else None
+
+    @property
+    def is_nested(self) -> bool:
+        """Return whether a container is open."""
+        return bool(self._nesting)
+
+    def feed(self, data: bytes) -> None:
+        """Walk a chunk. Not to be called after a fault."""
+        at = len(self.text)
+        self.text += data
+        end = len(self.text)
         while at < end and self.fault is None:
-            at = self._begin(chunk, at) if self._open is None else self._continue(chunk, at)
+            at = self._begin(at) if self._open is None else self._continue(at)
             if self._open is None and self.fault is None:
-                chunk.complete_to = at
-        self.position = chunk.base + at
-        return self._scan(chunk, at)
+                self.tokens_to = at
+        self.position = at
 
-    def stream(self) -> None:
-        """Hold no more of the string that is open: its text is taken as it comes, ``""`` stands for it later."""
-        self._is_streamed = True
-        self._held = [b'"']
+    def finish(self) -> None:
+        """Take the end of the text as the end of a number at the root."""
+        if self.state is ReaderState.ACCEPT_IF_EOF:
+            self._open = None
+            self._place = Place.END
+            self.tokens_to = self.position
 
-    def fail(self, fault: ReaderState, position: int) -> None:
-        """Refuse the text from ``position`` on."""
-        self.fault = fault
-        self.position = position
-
-    def finish(self) -> bytes:
-        """Take the end of the text as the end of a number at the root; return that number, or nothing."""
-        if self.state is not ReaderState.ACCEPT_IF_EOF:
-            return b""
-        self._open = None
-        self._place = Place.END
-        return b"".join(self._held) + b" "
-
-    def _scan(self, chunk: _Chunk, at: int) -> Scan:
-        is_string = self._open is Token.STRING or self._open is Token.KEY
-        # A cut character is carried into the next chunk; a byte that was refused belongs to no token.
-        held_to = chunk.units_to if is_string else at
-        closing, tokens, opening, start = b"", b"", None, 0
-        if self._is_streamed:
-            start = held_to if chunk.closed_at is None else chunk.closed_at
-            closing = chunk.data[:start]
-        if chunk.complete_to:
-            # The space ends the last token for any backend of ijson: some wait for the byte that follows.
-            tokens = b"".join(self._held) + chunk.data[start : chunk.complete_to] + b" "
-            self._is_streamed = False
-            self._held.clear()
-            start = chunk.complete_to
-        if start < held_to:
-            self._held.append(chunk.data[start:held_to])
-        if self._open is Token.STRING and chunk.opened_at is not None:
-            opening = chunk.data[chunk.opened_at + 1 : chunk.units_to]
-        return Scan(closing, tokens, chunk.key_ends, opening)
-
-    def _begin(self, chunk: _Chunk, at: int) -> int:
+    def _begin(self, at: int) -> int:
         """Pass white space, or the first byte of a token; return the offset of what follows."""
-        byte = chunk.data[at]
+        byte = self.text[at]
         if byte in _WHITE_SPACE:
             if self._place is Place.START:
                 self._place = Place.VALUE  # a byte order mark stands at the very start or is none
-            spaces = _SPACES.match(chunk.data, at)
+            spaces = _SPACES.match(self.text, at)
             return at + 1 if spaces is None else spaces.end()
         token = LEGAL[self._place].get(byte)
         if token is None:
@@ -169,7 +127,8 @@ class Lexer:
             case Token.OBJECT | Token.ARRAY:
                 return self._nest(token, at)
             case Token.CLOSE:
-                self._nesting.pop()
+                if self._nesting.pop() is Place.AFTER_MEMBER:
+                    self._keys.pop()
                 self._place = self._after_value()
             case Token.COMMA:
                 self._place = Place.VALUE if self._place is Place.AFTER_ITEM else Place.KEY
@@ -177,8 +136,8 @@ class Lexer:
                 self._place = Place.VALUE
             case Token.KEY | Token.STRING:
                 self._open = token
-                chunk.opened_at = at
-                chunk.units_to = at + 1
+                self._opened_at = at
+                self._units_to = at + 1
             case Token.NUMBER:
                 self._open = token
                 self._number = NumberWalk()
@@ -197,47 +156,51 @@ class Lexer:
             return at
         is_object = token is Token.OBJECT
         self._nesting.append(Place.AFTER_MEMBER if is_object else Place.AFTER_ITEM)
+        if is_object:
+            self._keys.append(KeySet(self.text))
         self._place = Place.FIRST_KEY if is_object else Place.FIRST_ITEM
         return at + 1
 
     def _after_value(self) -> Place:
         return self._nesting[-1] if self._nesting else Place.END
 
-    def _continue(self, chunk: _Chunk, at: int) -> int:
+    def _continue(self, at: int) -> int:
         """Pass bytes of the open token; return the offset of what follows."""
         if self._open is Token.NUMBER:
-            return self._continue_number(chunk.data, at)
+            return self._continue_number(at)
         if self._open is Token.WORD:
-            return self._continue_word(chunk.data, at)
-        return self._continue_string(chunk, at)
+            return self._continue_word(at)
+        return self._continue_string()
 
-    def _continue_string(self, chunk: _Chunk, at: int) -> int:
-        units = UNITS.match(chunk.data, at)
-        end = at if units is None else units.end()
-        chunk.units_to = end
-        if end == len(chunk.data):
+    def _continue_string(self) -> int:
+        # From the last whole unit on: a cut one is walked again when more of it has come.
+        units = UNITS.match(self.text, self._units_to)
+        end = self._units_to if units is None else units.end()
+        self._units_to = end
+        if end == len(self.text):
             return end
-        if chunk.data[end] == _QUOTE:
-            self._close_string(chunk, end)
-            return end + 1
-        found = unit_fault(chunk.data, end)
+        if self.text[end] == _QUOTE:
+            return self._close_string(end)
+        found = unit_fault(self.text, end)
         if found is None:
-            self._carry = chunk.data[end:]
-            return len(chunk.data)
+            return len(self.text)
         offset, self.fault = found
         return offset
 
-    def _close_string(self, chunk: _Chunk, at: int) -> None:
-        if chunk.closed_at is None:
-            chunk.closed_at = at
+    def _close_string(self, at: int) -> int:
         if self._open is Token.KEY:
-            chunk.key_ends.append(chunk.base + at)
+            name_at = self._opened_at + 1
+            if not self._keys[-1].add(decode_units(bytes(self.text[name_at:at])), name_at):
+                self.fault = ReaderState.INVALID_DUPLICATE_KEY
+                return at
             self._place = Place.COLON
         else:
             self._place = self._after_value()
         self._open = None
+        return at + 1
 
-    def _continue_number(self, data: bytes, at: int) -> int:
+    def _continue_number(self, at: int) -> int:
+        data = self.text
         end = self._number.walk(data, at)
         if end == len(data):
             return end
@@ -252,7 +215,8 @@ class Lexer:
             self.fault = _misfit(after)
         return end
 
-    def _continue_word(self, data: bytes, at: int) -> int:
+    def _continue_word(self, at: int) -> int:
+        data = self.text
         is_mark = self._word is BYTE_ORDER_MARK
         for offset in range(at, len(data)):
             if data[offset] != self._word[self._word_at]:
@@ -272,4 +236,4 @@ def _misfit(place: Place) -> ReaderState:
     return ReaderState.INVALID_TRAILING_DATA if place is Place.END else ReaderState.INVALID_SYNTAX
 
 
-__all__ = ["Lexer", "Scan"]
+__all__ = ["Lexer"]

@@ -70,7 +70,7 @@ class NumberWalk:
         """Return whether the number may end here."""
         return self._part in _WHOLE
 
-    def walk(self, data: bytes, at: int) -> int:
+    def walk(self, data: bytes | bytearray, at: int) -> int:
         """Return the offset of the first byte of ``data[at:]`` that does not continue the number, or its end."""
         for offset in range(at, len(data)):
             part = _NEXT[self._part].get(data[offset])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from commitgate.json_value import JsonValue
+from commitgate.preview.document import Moment
 from commitgate.preview.state import ReaderState
-from commitgate.preview.tree import Container, final_paths_at, value_at
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -19,35 +19,38 @@ class Preview:
     Attributes:
         state: where the reader stood.
         text_bytes: bytes of the text passed until then.
+        moment: what there was to show; for the parts of this package that read it in their own way.
         legal_mass: probability in [0, 1] that the unconstrained model gave to legal tokens at the last step; None
             where it is not known.
     """
 
     state: ReaderState
     text_bytes: int
+    moment: Moment = field(repr=False)
     legal_mass: float | None = None
-    _document: Container = field(repr=False)
-    _moment: int = field(repr=False)
 
     @property
     def has_value(self) -> bool:
         """Return whether there is something to show; tells nothing yet from a JSON null."""
-        return self._document.count_at(self._moment) > 0
+        return self.moment.has_value
 
     @property
     def value(self) -> JsonValue:
-        """Return what is to be shown, built anew with each read; None where there is nothing.
+        """Return what is to be shown; None where there is nothing.
 
-        Integers are exact, other numbers are ``Decimal``. A number, a literal and a string held until it is closed
-        are absent until they are whole; so are keys without a value to show.
+        Lists and dictionaries are read-only, and shared between previews: ``copy.deepcopy`` gives ones that may be
+        changed. Integers are exact, other numbers are ``Decimal``. A number, a literal and a string held until it is
+        closed are absent until they are whole; so are keys without a value to show.
+
+        The value comes into being when it is first read. That takes time for the text since the last preview that was
+        read, and for copying the references that the open containers hold.
         """
-        shown = value_at(self._document, self._moment)
-        return shown[0] if shown else None
+        return self.moment.value()
 
     @property
     def final_paths(self) -> frozenset[str]:
         """Return the JSON pointers (RFC 6901, ``""`` for the root) of shown values that cannot change any more."""
-        return frozenset(final_paths_at(self._document, self._moment))
+        return frozenset(self.moment.final_paths())
 
     def with_legal_mass(self, legal_mass: float | None) -> Preview:
         """Return the same preview with a legal mass attached."""

@@ -1,8 +1,9 @@
 """Read a growing JSON text for display: strict to the byte, in chunks cut anywhere, in time linear in the text.
 
-The lexer judges every byte and hands on whole tokens; ijson turns those into events; the builder appends them to a tree
-that all previews share. The text of an open string goes past ijson, straight into the tree. Where the text is cut never
-matters: a preview depends on the bytes so far and on nothing else. Nothing is completed, repaired or filled in.
+The lexer judges every byte and says how far the whole tokens go, and the characters of a string that is open. That is
+all that is done while a text is fed. When a preview is read, ijson turns the whole tokens into events and the builder
+turns these into values; the text of an open string goes past ijson. Where the text is cut never matters: a preview
+depends on the bytes so far and on nothing else. Nothing is completed, repaired or filled in.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
+from commitgate.argument import wrong_kind
+from commitgate.backends.text_join import TextJoiner
 from commitgate.errors import MisuseError
 from commitgate.json_value import JsonObject, JsonSchema
 from commitgate.preview.atomic import Places
-from commitgate.preview.builder import TreeBuilder
-from commitgate.preview.characters import decode_units
-from commitgate.preview.events import EventSource
+from commitgate.preview.document import Document, Moment
 from commitgate.preview.lexer import Lexer
 from commitgate.preview.preview import Preview
 from commitgate.preview.state import ReaderState
@@ -48,7 +49,7 @@ class PreviewReader:
         MisuseError: ``max_depth`` is less than 1.
     """
 
-    __slots__ = ("_builder", "_clock", "_events", "_is_finished", "_lexer")
+    __slots__ = ("_document", "_is_finished", "_is_root_held", "_joiner", "_lexer")
 
     def __init__(
         self,
@@ -63,9 +64,10 @@ class PreviewReader:
         if schema is not None and not isinstance(schema, bool | dict):
             schema, documents = schema.schema, schema.documents
         self._lexer = Lexer(max_depth)
-        self._events = EventSource()
-        self._builder = TreeBuilder(Places.of(schema, atomic_paths, documents))
-        self._clock = 0
+        self._joiner = TextJoiner()
+        places = Places.of(schema, atomic_paths, documents)
+        self._document = Document(self._lexer.text, places)
+        self._is_root_held = places is not None and places.is_atomic
         self._is_finished = False
 
     @property
@@ -79,48 +81,38 @@ class PreviewReader:
         """Return how many bytes were passed; where the text is invalid, the offset of the first impossible byte."""
         return self._lexer.position
 
-    def feed(self, data: bytes) -> Preview:
+    def feed(self, data: bytes | str) -> Preview:
         """Take in more of the text and return what can be shown. Nothing is read once the text is invalid.
 
         Args:
-            data: any number of bytes, cut anywhere.
+            data: any number of bytes, cut anywhere, or of characters. Text may end between the halves of a surrogate
+                pair; the next text joins them.
 
         Raises:
-            MisuseError: the text was finished.
+            MisuseError: the text was finished, or ``data`` is neither bytes nor text.
         """
         if self._is_finished:
             raise MisuseError("the text is finished: make a new PreviewReader for another one")
-        if data and not self._lexer.state.is_invalid:
-            self._advance(data)
+        if isinstance(data, str):
+            data = self._joiner.feed(data)
+        elif not isinstance(data, bytes | bytearray | memoryview):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may not check types
+            raise wrong_kind("data", "bytes or str", data)
+        if data and self._lexer.fault is None:
+            self._lexer.feed(data)
         return self._preview()
 
     def finish(self) -> Preview:
         """Take in the end of the text: what is open becomes incomplete. May be called again."""
         if not self._is_finished:
             self._is_finished = True
-            self._clock += 1
-            number = self._lexer.finish()
-            if number:
-                self._builder.apply(self._events.feed(number), self._clock)
+            self._lexer.finish()
         return self._preview()
 
-    def _advance(self, data: bytes) -> None:
-        self._clock += 1
-        scan = self._lexer.feed(data)
-        self._builder.extend_text(decode_units(scan.closing), self._clock)
-        if scan.tokens:
-            duplicate = self._builder.apply(self._events.feed(scan.tokens), self._clock)
-            if duplicate is not None:
-                # Its closing quote comes before anything that the lexer may have refused.
-                self._lexer.fail(ReaderState.INVALID_DUPLICATE_KEY, scan.key_ends[duplicate])
-                return
-        if scan.opening is not None and self._builder.open_text(decode_units(scan.opening), self._clock):
-            self._lexer.stream()
-
     def _preview(self) -> Preview:
-        return Preview(
-            state=self.state, text_bytes=self.position, _document=self._builder.document, _moment=self._clock
-        )
+        lexer = self._lexer
+        is_held = self._is_root_held and not lexer.is_nested and lexer.open_text is not None
+        moment = Moment(self._document, lexer.tokens_to, lexer.open_text, has_value=lexer.has_root and not is_held)
+        return Preview(state=self.state, text_bytes=lexer.position, moment=moment)
 
 
 __all__ = ["HasSchema", "PreviewReader"]
