@@ -23,6 +23,7 @@ from commitgate.errors import (
     FilteredError,
     InDoubtError,
     InvalidError,
+    NeedsApprovalError,
     RefusedError,
     TimedOutError,
     TruncatedError,
@@ -36,6 +37,42 @@ T_co = TypeVar("T_co", covariant=True, default=object)
 R_co = TypeVar("R_co", covariant=True, default=None)
 
 TimeoutPhase: TypeAlias = Literal["pool", "connect", "first_event", "idle", "progress", "total"]
+
+
+Fallback: TypeAlias = Literal["prompt_only"]
+"""``prompt_only``: JSON was asked for by the prompt alone; the gate judged it all the same."""
+
+ReceiptWarning: TypeAlias = Literal["missing_done", "transport_closed_after_terminal", "usage_equals_limit"]
+"""``missing_done``: the wire's end marker did not come after the finish. ``transport_closed_after_terminal``: the line
+broke after the finish. ``usage_equals_limit``: the provider said stop, and counts as many tokens as its limit
+allowed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TryRecord:
+    """Record how one request of a call went, payload-free.
+
+    Attributes:
+        number: from 1.
+        ending: name of the ending that it amounted to; ``committed`` where its value was chosen.
+        detail: the ending's own kind, phase or layer; None where it has none.
+        status: HTTP status of a failure, where there is one.
+        request_id: the provider's own name of the request, where it gives one.
+        request_key_digest: digest of the idempotency key that went out with it; equal for retries of one question.
+        had_text: answer text of it had passed.
+        waited_s: wait before it.
+        usage: tokens counted.
+    """
+
+    number: int
+    ending: str
+    detail: str | None = None
+    status: int | None = None
+    request_id: str | None = None
+    request_key_digest: str | None = None
+    had_text: bool = False
+    waited_s: float = 0.0
+    usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,12 +100,18 @@ class Receipt:
         finish_native: the provider's own word for it.
         layers: one record a layer, in order.
         attempts: requests made; 0 where none was.
-        usage: tokens counted.
+        usage: tokens counted, over all requests.
         operation_key_digest: digest of the operation key.
         effect_key: the key handed to the effect for downstream calls.
         legal_mass_min: least legal mass of the steps that were drawn, in [0, 1].
         legal_mass_mean: mean legal mass of the steps that were drawn, in [0, 1].
         is_accept_state: the automaton stood in an accept state at the end of the text.
+        tries: one record for each request, in order.
+        request_id: the provider's own name of the last request.
+        request_key_digest: digest of the idempotency key that went out with the last request.
+        fallback: what was done in place of enforcing the contract; None where it was enforced.
+        server_dedup: what the server told about its own use of the idempotency key.
+        warnings: short stable names of what was odd and changed no verdict.
     """
 
     contract_name: str | None = None
@@ -95,6 +138,12 @@ class Receipt:
     legal_mass_min: float | None = None
     legal_mass_mean: float | None = None
     is_accept_state: bool | None = None
+    tries: tuple[TryRecord, ...] = ()
+    request_id: str | None = None
+    request_key_digest: str | None = None
+    fallback: Fallback | None = None
+    server_dedup: Literal["unknown", "executed", "replayed"] = "unknown"
+    warnings: tuple[ReceiptWarning, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)  # no slots: they break Generic[...](...) on a frozen class
@@ -114,6 +163,11 @@ class Committed(Generic[T_co, R_co]):
     is_replayed: bool = False
     text: str = field(default="", repr=False)
     receipt: Receipt = field(repr=False)
+
+    @property
+    def is_fallback(self) -> bool:
+        """Say whether the contract was not enforced while the answer was written; the gate judged it all the same."""
+        return self.receipt.fallback is not None
 
     def unwrap(self) -> T_co:
         """Return the value."""
@@ -186,7 +240,7 @@ class Truncated(Ending):
 
     name: ClassVar[str] = "truncated"
     error: ClassVar[type[EndingError]] = TruncatedError
-    kind: Literal["max_tokens", "context"] = "max_tokens"
+    kind: Literal["max_tokens", "context", "paused"] = "max_tokens"
 
     def summary(self) -> str:
         """Return one payload-free sentence: what ended the call and what to do."""
@@ -212,12 +266,14 @@ class TimedOut(Ending):
     Attributes:
         phase: which limit.
         limit_s: its length in seconds.
+        last: how the last request before it ended, where one had ended: what was being waited for.
     """
 
     name: ClassVar[str] = "timed_out"
     error: ClassVar[type[EndingError]] = TimedOutError
     phase: TimeoutPhase
     limit_s: float
+    last: Failed | None = field(default=None, repr=False)
 
     def summary(self) -> str:
         """Return one payload-free sentence: what ended the call and what to do."""
@@ -226,10 +282,16 @@ class TimedOut(Ending):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disconnected(Ending):
-    """Say that the stream ended without proof of an end; the text may look whole and is not to be trusted."""
+    """Say that the stream ended without proof of an end; the text may look whole and is not to be trusted.
+
+    Attributes:
+        kind: ``ended`` cleanly but without the provider's finish; ``lost`` by a broken line; ``aborted`` by the
+            provider, which says so in its finish.
+    """
 
     name: ClassVar[str] = "disconnected"
     error: ClassVar[type[EndingError]] = DisconnectedError
+    kind: Literal["ended", "lost", "aborted"] = "ended"
 
     def summary(self) -> str:
         """Return one payload-free sentence: what ended the call and what to do."""
@@ -311,7 +373,7 @@ class Violated(Ending):
 
     name: ClassVar[str] = "violated"
     error: ClassVar[type[EndingError]] = ViolatedError
-    kind: Literal["not_json", "not_accepting", "whitespace", "limit", "constraint"]
+    kind: Literal["not_json", "not_accepting", "whitespace", "limit", "constraint", "server_malformed"]
     position: int
     explanation: str
 
@@ -339,6 +401,25 @@ class Invalid(Ending):
         return f"the {self.layer} layer refused the answer: " + "; ".join(
             f"{f.code} at {f.pointer or 'the root'}: {f.message}" for f in self.failures
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeedsApproval(Ending):
+    """Say that the value passed every layer and that a person must decide about it. Nothing was done with it.
+
+    ``partial_text`` is the whole proposal as the model wrote it, for the person to read; it is not a value yet.
+
+    Attributes:
+        reason: why, in the words of ``approve``.
+    """
+
+    name: ClassVar[str] = "needs_approval"
+    error: ClassVar[type[EndingError]] = NeedsApprovalError
+    reason: str = field(repr=False)
+
+    def summary(self) -> str:
+        """Return one payload-free sentence: what ended the call and what to do."""
+        return "the value is valid, but a person must decide about it; nothing was done"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -389,6 +470,7 @@ class Unavailable(Ending):
         status: HTTP status where there is one.
         code: the provider's own code where there is one.
         retry_after_s: seconds that the provider asks to wait, where it does.
+        request_id: the provider's own name of the request, where it gives one.
     """
 
     name: ClassVar[str] = "unavailable"
@@ -398,6 +480,7 @@ class Unavailable(Ending):
     status: int | None = None
     code: str | None = None
     retry_after_s: float | None = None
+    request_id: str | None = None
 
     def summary(self) -> str:
         """Return one payload-free sentence: what ended the call and what to do."""
@@ -416,6 +499,7 @@ Failed: TypeAlias = (
     | DeadEnd
     | Violated
     | Invalid
+    | NeedsApproval
     | EffectFailed
     | InDoubt
     | Unavailable
@@ -434,15 +518,19 @@ __all__ = [
     "EffectFailed",
     "Ending",
     "Failed",
+    "Fallback",
     "Filtered",
     "InDoubt",
     "Invalid",
+    "NeedsApproval",
     "Outcome",
     "Receipt",
+    "ReceiptWarning",
     "Refused",
     "TimedOut",
     "TimeoutPhase",
     "Truncated",
+    "TryRecord",
     "Unavailable",
     "Unsupported",
     "Violated",

@@ -17,12 +17,16 @@ class Timeouts:
     is a cancellation, never a ``TimedOut``.
 
     Attributes:
+        pool_s: for a free connection, or a free place to decode on this machine.
+        connect_s: for a connection to be made.
         first_event_s: from the start of an attempt to its first event.
         idle_s: between any two events, whatever they carry.
         progress_s: without any content; white space and counts are none.
         total_s: all of the call, over all its attempts.
     """
 
+    pool_s: float | None = 120.0
+    connect_s: float | None = 30.0
     first_event_s: float | None = 120.0
     idle_s: float | None = 60.0
     progress_s: float | None = 120.0

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from commitgate.argument import check_finite, check_int, check_text, check_words
 from commitgate.errors import MisuseError
+from commitgate.timeouts import Timeouts
 
 if TYPE_CHECKING:
     from commitgate.contract import Contract
@@ -26,13 +27,34 @@ class FinishReason(StrEnum):
     LENGTH = "length"
     CONTENT_FILTER = "content_filter"
     REFUSAL = "refusal"
+    PAUSED = "paused"
+    """The provider stopped in the middle and offers to go on: a limit of its own, like ``LENGTH``."""
+    MALFORMED = "malformed"
+    """The provider says itself that what it sent is malformed."""
     CANCELLED = "cancelled"
+    """The provider gave up without our asking."""
     UNKNOWN = "unknown"
 
 
-FaultKind: TypeAlias = Literal["rate_limit", "overload", "server", "auth", "quota", "bad_request", "protocol", "model"]
+FaultKind: TypeAlias = Literal[
+    "rate_limit",
+    "overload",
+    "server",
+    "auth",
+    "quota",
+    "bad_request",
+    "in_progress",
+    "conflict",
+    "protocol",
+    "unknown_finish",
+    "model",
+]
+"""``in_progress``: the server still works on an earlier request with the same idempotency key; ``conflict``: it knows
+the key from a request with another body."""
 Role: TypeAlias = Literal["system", "user", "assistant"]
 DeadEndCause: TypeAlias = Literal["schema", "tokenizer", "prefix", "truncation_order"]
+NoticeCode: TypeAlias = Literal["missing_done"]
+"""``missing_done``: the wire's own end marker did not come after the finish."""
 
 
 ROLES: tuple[Role, ...] = ("system", "user", "assistant")
@@ -73,6 +95,30 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Ping:
+    """Carry nothing but a sign of life: the idle limit starts anew, the progress limit does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Tell something about the transport that changes no verdict; it goes into the receipt's warnings.
+
+    Attributes:
+        code: short stable name.
+    """
+
+    code: NoticeCode
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionLost:
+    """Say that the line broke, in place of a clean end of the stream; no further event follows.
+
+    After a finish it changes nothing but the receipt's warnings: the proof of the end was read.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class Finish:
     """Say that the provider itself declared the end of its answer.
 
@@ -95,6 +141,7 @@ class Fault:
         status: HTTP status where there is one.
         code: the provider's own code where there is one.
         retry_after_s: seconds that the provider asks to wait, where it does.
+        request_id: the provider's own name of the request, where it gives one.
     """
 
     kind: FaultKind
@@ -102,6 +149,7 @@ class Fault:
     status: int | None = None
     code: str | None = None
     retry_after_s: float | None = None
+    request_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +167,21 @@ class DeadEndReached:
     explanation: str
 
 
-Event: TypeAlias = "TextDelta | RefusalDelta | Usage | Finish | Fault | DeadEndReached"
+Event: TypeAlias = "TextDelta | RefusalDelta | Usage | Ping | Notice | Finish | Fault | ConnectionLost | DeadEndReached"
+
+
+class WaitExpired(Exception):  # noqa: N818 - it ends one attempt, as a time limit that ran out, and never reaches a caller
+    """Raised by ``Backend.open`` when a wait before the request was sent ran out; the call ends as ``TimedOut``.
+
+    Attributes:
+        phase: which wait.
+        limit_s: its limit in seconds.
+    """
+
+    def __init__(self, phase: Literal["pool", "connect"], limit_s: float) -> None:
+        super().__init__(f"the {phase} limit of {limit_s} s ran out")
+        self.phase: Literal["pool", "connect"] = phase
+        self.limit_s = limit_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +254,10 @@ class GenerationRequest:
         messages: the conversation, never empty.
         sampling: how to draw.
         forced: whether runs that only one text can follow may be fed without asking the model.
+        idempotency_key: names the question, for servers that know such keys: the same for every attempt at it.
+        attempt: number of the request within its call, from 1.
+        timeouts: limits on the waits; the backend bounds ``pool_s`` and ``connect_s`` and raises ``WaitExpired``.
+        is_constrained: the answer must be steered by the contract; False asks for JSON by the prompt alone.
     """
 
     model: str
@@ -199,6 +265,10 @@ class GenerationRequest:
     messages: tuple[Message, ...]
     sampling: Sampling = field(default_factory=Sampling)
     forced: bool = True
+    idempotency_key: str = field(default="", repr=False)
+    attempt: int = 1
+    timeouts: Timeouts = field(default_factory=Timeouts)
+    is_constrained: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,12 +280,14 @@ class BackendIdentity:
         model: the model's name.
         model_revision: what tells two versions of the model apart.
         tokenizer_fingerprint: digest of the vocabulary that steered the masks.
+        request_id: the provider's own name of the request.
     """
 
     backend: str
     model: str
     model_revision: str | None = None
     tokenizer_fingerprint: str | None = None
+    request_id: str | None = None
 
 
 class EventStream(Protocol):
@@ -235,8 +307,9 @@ class Backend(Protocol):
     """Turn requests into event streams.
 
     ``open`` must raise before the first event only for what is known before generation: ``ContractError`` where the
-    contract cannot be enforced, ``ModelLoadError`` where the model cannot be had, ``MissingExtraError``. Everything
-    later is an event. Leaving the context, also by cancellation, stops the work and frees it.
+    contract cannot be enforced, ``ModelLoadError`` where the model cannot be had, ``MissingExtraError``, and
+    ``WaitExpired``. Everything later is an event. Leaving the context, also by cancellation, stops the work and frees
+    it.
     """
 
     @property
@@ -257,6 +330,7 @@ __all__ = [
     "ROLES",
     "Backend",
     "BackendIdentity",
+    "ConnectionLost",
     "DeadEndCause",
     "DeadEndReached",
     "Event",
@@ -267,9 +341,13 @@ __all__ = [
     "FinishReason",
     "GenerationRequest",
     "Message",
+    "Notice",
+    "NoticeCode",
+    "Ping",
     "RefusalDelta",
     "Role",
     "Sampling",
     "TextDelta",
     "Usage",
+    "WaitExpired",
 ]

@@ -10,7 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, Protocol, assert_never
 
-from commitgate.backends.base import DeadEndReached, Event, Fault, Finish, FinishReason, RefusalDelta, TextDelta, Usage
+from commitgate.backends.base import (
+    ConnectionLost,
+    DeadEndReached,
+    Event,
+    Fault,
+    Finish,
+    FinishReason,
+    Notice,
+    Ping,
+    RefusalDelta,
+    TextDelta,
+    Usage,
+)
 from commitgate.errors import MisuseError
 from commitgate.gate.number_size import NUMBER_SIZE, continues_number
 from commitgate.gate.open_string import open_string
@@ -30,6 +42,8 @@ _FINISH_SIGNALS = {
     FinishReason.LENGTH: Signal.LENGTH,
     FinishReason.CONTENT_FILTER: Signal.FILTER,
     FinishReason.REFUSAL: Signal.DECLINE,
+    FinishReason.PAUSED: Signal.LENGTH,
+    FinishReason.MALFORMED: Signal.MALFORMED,
     FinishReason.CANCELLED: Signal.ABORT,
     FinishReason.UNKNOWN: Signal.UNKNOWN,
 }
@@ -106,11 +120,18 @@ class Gate:
             case RefusalDelta(text=text):
                 signal = self._read_refusal(text)
             case Usage():
-                self.evidence.usage, signal = event, Signal.USAGE
+                self.evidence.usage, signal = event, Signal.QUIET
+            case Ping():
+                signal = Signal.QUIET
+            case Notice():
+                self.evidence.notices.add(event.code)
+                signal = Signal.QUIET
             case Finish():
                 signal = self._read_finish(event)
             case Fault():
                 self.evidence.fault, signal = event, Signal.FAULT
+            case ConnectionLost():
+                self.evidence.is_line_lost, signal = True, Signal.LOST
             case DeadEndReached():
                 self.evidence.dead_end = event
                 signal = Signal.LATE if self.state is State.FINISHED else Signal.DEAD_END

@@ -54,16 +54,18 @@ class Signal(Enum):
     """More hidden or refusing text than is kept."""
     REFUSAL = auto()
     """Text of a refusal."""
-    USAGE = auto()
-    """Counts of tokens."""
+    QUIET = auto()
+    """Nothing of the answer: counts of tokens, a sign of life, a notice."""
     STOP = auto()
     """Finish: the model came to its end."""
     LENGTH = auto()
-    """Finish: a token or context limit."""
+    """Finish: a token or context limit, or a pause in the middle."""
     FILTER = auto()
     """Finish: a safety filter."""
     DECLINE = auto()
     """Finish: the model refused."""
+    MALFORMED = auto()
+    """Finish: the provider says itself that its answer is malformed."""
     ABORT = auto()
     """Finish: the provider gave up without our asking."""
     UNKNOWN = auto()
@@ -74,6 +76,8 @@ class Signal(Enum):
     """The provider failed."""
     DEAD_END = auto()
     """No token was legal."""
+    LOST = auto()
+    """The line broke."""
     CLOSE = auto()
     """The stream ended."""
 
@@ -89,6 +93,7 @@ class Ruling(Enum):
     FILTERED = auto()
     TRUNCATED = auto()
     DISCONNECTED = auto()
+    MALFORMED = auto()
     UNAVAILABLE = auto()
     UNKNOWN_FINISH = auto()
     LATE_EVENT = auto()
@@ -115,52 +120,59 @@ def _prefix(on_stop: Ruling) -> dict[Signal, Transition]:
         Signal.LENGTH: Transition(State.FINISHED, Ruling.TRUNCATED),
         Signal.FILTER: Transition(State.FINISHED, Ruling.FILTERED),
         Signal.DECLINE: Transition(State.FINISHED, Ruling.REFUSED),
+        Signal.MALFORMED: Transition(State.FINISHED, Ruling.MALFORMED),
         Signal.ABORT: Transition(State.FINISHED, Ruling.DISCONNECTED),
         Signal.UNKNOWN: Transition(State.FINISHED, Ruling.UNKNOWN_FINISH),
         Signal.FAULT: Transition(State.ENDED, Ruling.UNAVAILABLE),
         Signal.DEAD_END: Transition(State.ENDED, Ruling.DEAD_END),
+        Signal.LOST: Transition(State.ENDED, Ruling.DISCONNECTED),
         Signal.CLOSE: Transition(State.ENDED, Ruling.DISCONNECTED),
     }
 
 
 _TABLE: dict[State, dict[Signal, Transition]] = {
-    State.RECEIVING: {Signal.USAGE: Transition(State.RECEIVING), **_prefix(Ruling.UNFINISHED)},
-    State.HELD: {Signal.USAGE: Transition(State.HELD), **_prefix(Ruling.WHOLE)},
+    State.RECEIVING: {Signal.QUIET: Transition(State.RECEIVING), **_prefix(Ruling.UNFINISHED)},
+    State.HELD: {Signal.QUIET: Transition(State.HELD), **_prefix(Ruling.WHOLE)},
     State.HIDING: {
         Signal.HIDDEN: Transition(State.HIDING),
         Signal.OVERFLOW: Transition(State.ENDED, Ruling.VIOLATED),
         Signal.REFUSAL: Transition(State.REFUSING),
-        Signal.USAGE: Transition(State.HIDING),
+        Signal.QUIET: Transition(State.HIDING),
         Signal.STOP: Transition(State.FINISHED, Ruling.OUTSIDE),
         Signal.LENGTH: Transition(State.FINISHED, Ruling.VIOLATED),
         Signal.FILTER: Transition(State.FINISHED, Ruling.FILTERED),
         Signal.DECLINE: Transition(State.FINISHED, Ruling.REFUSED),
+        Signal.MALFORMED: Transition(State.FINISHED, Ruling.VIOLATED),
         Signal.ABORT: Transition(State.FINISHED, Ruling.VIOLATED),
         Signal.UNKNOWN: Transition(State.FINISHED, Ruling.UNKNOWN_FINISH),
         Signal.FAULT: Transition(State.ENDED, Ruling.UNAVAILABLE),
         Signal.DEAD_END: Transition(State.ENDED, Ruling.VIOLATED),
+        Signal.LOST: Transition(State.ENDED, Ruling.VIOLATED),
         Signal.CLOSE: Transition(State.ENDED, Ruling.VIOLATED),
     },
     State.REFUSING: {
         Signal.ASIDE: Transition(State.REFUSING),
         Signal.REFUSAL: Transition(State.REFUSING),
         Signal.OVERFLOW: Transition(State.ENDED, Ruling.REFUSED),
-        Signal.USAGE: Transition(State.REFUSING),
+        Signal.QUIET: Transition(State.REFUSING),
         Signal.STOP: Transition(State.FINISHED, Ruling.REFUSED),
         Signal.LENGTH: Transition(State.FINISHED, Ruling.REFUSED),
         Signal.FILTER: Transition(State.FINISHED, Ruling.REFUSED),
         Signal.DECLINE: Transition(State.FINISHED, Ruling.REFUSED),
+        Signal.MALFORMED: Transition(State.FINISHED, Ruling.REFUSED),
         Signal.ABORT: Transition(State.FINISHED, Ruling.REFUSED),
         Signal.UNKNOWN: Transition(State.FINISHED, Ruling.UNKNOWN_FINISH),
         Signal.FAULT: Transition(State.ENDED, Ruling.UNAVAILABLE),
         Signal.DEAD_END: Transition(State.ENDED, Ruling.REFUSED),
+        Signal.LOST: Transition(State.ENDED, Ruling.REFUSED),
         Signal.CLOSE: Transition(State.ENDED, Ruling.REFUSED),
     },
     State.FINISHED: {
-        Signal.USAGE: Transition(State.FINISHED),
+        Signal.QUIET: Transition(State.FINISHED),
         Signal.LATE: Transition(State.ENDED, Ruling.LATE_EVENT),
         # The proof of the end was read: how the line goes down after it changes nothing.
         Signal.FAULT: Transition(State.ENDED),
+        Signal.LOST: Transition(State.ENDED),
         Signal.CLOSE: Transition(State.ENDED),
     },
     State.ENDED: {},

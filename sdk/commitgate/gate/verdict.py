@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
-from commitgate.backends.base import DeadEndReached, Fault, Finish, Usage
+from commitgate.backends.base import DeadEndReached, Fault, Finish, FinishReason, NoticeCode, Usage
 from commitgate.gate.states import Ruling
 from commitgate.outcome import (
     DeadEnd,
@@ -61,6 +61,8 @@ class Evidence:
         dead_end: the backend's dead end.
         finish: the provider's finish.
         usage: the last counts.
+        notices: what the backend told of its transport.
+        is_line_lost: the line broke, after a finish or before one.
     """
 
     passed: bytearray = field(default_factory=bytearray, repr=False)
@@ -71,6 +73,8 @@ class Evidence:
     dead_end: DeadEndReached | None = None
     finish: Finish | None = None
     usage: Usage = field(default_factory=Usage)
+    notices: set[NoticeCode] = field(default_factory=set["NoticeCode"])
+    is_line_lost: bool = False
 
     @property
     def text(self) -> bytes:
@@ -95,11 +99,13 @@ def rule(ruling: Ruling, evidence: Evidence) -> Verdict:
         case Ruling.TRUNCATED:
             return _truncated(evidence)
         case Ruling.DISCONNECTED:
-            return Disconnected(receipt=receipt)
+            return _disconnected(evidence)
+        case Ruling.MALFORMED:
+            return _malformed(evidence)
         case Ruling.UNAVAILABLE:
             return _unavailable(evidence)
         case Ruling.UNKNOWN_FINISH:
-            return Unavailable(kind="protocol", message="its finish word is unknown", receipt=receipt)
+            return Unavailable(kind="unknown_finish", message="its finish word is unknown", receipt=receipt)
         case Ruling.LATE_EVENT:
             return Unavailable(kind="protocol", message="more of the answer came after its finish", receipt=receipt)
         case Ruling.DEAD_END:
@@ -115,8 +121,21 @@ def _violation(evidence: Evidence) -> Violated:
 
 def _truncated(evidence: Evidence) -> Truncated:
     assert evidence.finish is not None, "only a finish leads here"
+    if evidence.finish.reason is FinishReason.PAUSED:
+        return Truncated(kind="paused", receipt=Receipt())
     kind = "context" if "context" in evidence.finish.native.lower() else "max_tokens"
     return Truncated(kind=kind, receipt=Receipt())
+
+
+def _disconnected(evidence: Evidence) -> Disconnected:
+    if evidence.finish is not None:
+        return Disconnected(kind="aborted", receipt=Receipt())
+    return Disconnected(kind="lost" if evidence.is_line_lost else "ended", receipt=Receipt())
+
+
+def _malformed(evidence: Evidence) -> Violated:
+    explanation = "the provider says itself that its answer is malformed"
+    return Violated(kind="server_malformed", position=len(evidence.passed), explanation=explanation, receipt=Receipt())
 
 
 def _unavailable(evidence: Evidence) -> Unavailable:
@@ -128,6 +147,7 @@ def _unavailable(evidence: Evidence) -> Unavailable:
         status=fault.status,
         code=fault.code,
         retry_after_s=fault.retry_after_s,
+        request_id=fault.request_id,
         receipt=Receipt(),
     )
 

@@ -11,7 +11,7 @@ from typing import TypeAlias, cast
 
 from commitgate.backends.base import FinishReason, Usage
 from commitgate.gate.layers import Layer, LayerRecord
-from commitgate.outcome import Receipt
+from commitgate.outcome import Receipt, ReceiptWarning, TryRecord
 
 _Stored: TypeAlias = "dict[str, object]"
 
@@ -24,6 +24,7 @@ def dump_receipt(receipt: Receipt) -> bytes:
         for record in receipt.layers
     ]
     stored["usage"] = asdict(receipt.usage)
+    stored["tries"] = [asdict(record) for record in receipt.tries]
     # In ASCII, because a provider's word may hold half a surrogate pair, which UTF-8 cannot encode.
     return json.dumps(stored, separators=(",", ":")).encode()
 
@@ -44,9 +45,17 @@ def _receipt(stored: _Stored) -> Receipt:
     known = {entry.name: stored[entry.name] for entry in fields(Receipt) if entry.name in stored}
     known["layers"] = tuple(_layer(record) for record in cast("list[_Stored]", stored.get("layers", [])))
     known["usage"] = Usage(**cast("dict[str, int | None]", stored.get("usage", {})))
+    known["tries"] = tuple(_try(record) for record in cast("list[_Stored]", stored.get("tries", [])))
+    known["warnings"] = tuple(cast("list[ReceiptWarning]", stored.get("warnings", [])))
     finish = stored.get("finish")
     known["finish"] = None if finish is None else FinishReason(cast(str, finish))
     return Receipt(**known)  # pyright: ignore[reportArgumentType] - the fields were dumped from a receipt
+
+
+def _try(record: _Stored) -> TryRecord:
+    known = {entry.name: record[entry.name] for entry in fields(TryRecord) if entry.name in record}
+    known["usage"] = Usage(**cast("dict[str, int | None]", record.get("usage", {})))
+    return TryRecord(**known)  # pyright: ignore[reportArgumentType] - the fields were dumped from a record
 
 
 def _layer(record: _Stored) -> LayerRecord:
