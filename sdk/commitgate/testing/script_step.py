@@ -1,16 +1,62 @@
-"""Check the steps of a scripted backend before any is played."""
+"""Define the steps that a script may have, and check them before any is played."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import cast, get_args
+from typing import TypeAlias, cast, get_args
 
-from commitgate.argument import check_finite, check_int, check_kind, check_text, wrong_kind
+from commitgate.argument import check_choice, check_finite, check_int, check_kind, check_text, wrong_kind
 from commitgate.backends.base import DeadEndCause, FaultKind
 from commitgate.errors import MisuseError
 
-STEPS = ("text", "refusal", "usage", "finish", "fault", "dead_end", "wait", "raise", "close")
+Step: TypeAlias = Mapping[str, object]
+
+STEPS = (
+    "text",
+    "refusal",
+    "usage",
+    "finish",
+    "done",
+    "fault",
+    "dead_end",
+    "event",
+    "raw",
+    "ping",
+    "http",
+    "wait",
+    "wait_s",
+    "repeat",
+    "raise",
+    "connect",
+    "pool",
+    "close",
+)
 """Main keys of a step."""
+
+CLOSINGS = ("eof", "fin", "rst")
+"""How a stream can end: cleanly, or by a line that broke in one of two ways."""
+
+_REPEATABLE = ("text", "refusal", "usage", "event", "raw", "ping")
+
+
+def check_script(name: str, script: object) -> None:
+    """Check every step of a script.
+
+    Args:
+        name: what messages call the script; steps are counted from 0.
+        script: the steps.
+
+    Raises:
+        MisuseError: it is no list, or a step is none that can be played there.
+    """
+    check_kind(name, script, Sequence, "a list of steps")
+    if isinstance(script, str | bytes):
+        raise wrong_kind(name, "a list of steps", script)
+    for number, step in enumerate(cast("Sequence[object]", script)):
+        place = f"step {number}" if name == "script" else f"{name}: step {number}"
+        check_step(place, step)
+        if number and ("connect" in cast(Step, step) or "pool" in cast(Step, step)):
+            raise MisuseError(f"{place} must come first: it happens before the request is sent")
 
 
 def check_step(name: str, step: object) -> None:
@@ -24,13 +70,17 @@ def check_step(name: str, step: object) -> None:
         MisuseError: it has no main key, more than one, a key that means nothing beside it, or a value that none of its
             kind can have.
     """
+    _check_keys(name, step, _CHECKS)
+
+
+def _check_keys(name: str, step: object, kinds: Mapping[str, Mapping[str, Callable[[str, object], None]]]) -> None:
     if not isinstance(step, Mapping):
         raise wrong_kind(name, "a dict", step)
     given = cast("Mapping[object, object]", step)
-    if sum(key in given for key in STEPS) != 1:
-        raise MisuseError(f"{name} must have exactly one of: {', '.join(STEPS)}")
-    main = next(key for key in STEPS if key in given)
-    checks = _CHECKS[main]
+    if sum(key in given for key in kinds) != 1:
+        raise MisuseError(f"{name} must have exactly one of: {', '.join(kinds)}")
+    main = next(key for key in kinds if key in given)
+    checks = kinds[main]
     if not given.keys() <= checks.keys():
         # A misspelled key would be passed over without a word.
         raise MisuseError(f"{name} may have only the keys: {', '.join(checks)}")
@@ -65,16 +115,23 @@ def _check_usage(name: str, value: object) -> None:
             _check_count(name, count)
 
 
+def _check_seconds(name: str, value: object) -> None:
+    check_finite(name, value, "a number of seconds")
+    if cast(float, value) < 0:
+        raise MisuseError(f"{name} must be >= 0")
+
+
 def _kind(kind: type[object], wanted: str) -> Callable[[str, object], None]:
     return lambda name, value: check_kind(name, value, kind, wanted)
 
 
-def _one_of(words: tuple[str, ...]) -> Callable[[str, object], None]:
-    def check(name: str, value: object) -> None:
-        if value not in words:
-            raise MisuseError(f"{name} must be one of: {', '.join(words)}")
+def _one_of(*words: str) -> Callable[[str, object], None]:
+    return lambda name, value: check_choice(name, value, words)
 
-    return check
+
+def _check_true(name: str, value: object) -> None:
+    if value is not True:
+        raise wrong_kind(name, "True", value)
 
 
 def _check_raised(name: str, value: object) -> None:
@@ -87,6 +144,37 @@ def _check_waitable(name: str, value: object) -> None:
         raise wrong_kind(name, "an object with an async wait(), or None", value)
 
 
+def check_answer_head(name: str, value: object) -> None:
+    """Check the parts of an HTTP answer: ``status`` 200 to 599, ``headers``, ``body``.
+
+    Raises:
+        MisuseError: it has another part, or one has a value that it cannot have.
+    """
+    check_kind(name, value, Mapping, "a dict")
+    parts = cast("Mapping[object, object]", value)
+    if not parts.keys() <= {"status", "headers", "body"}:
+        raise MisuseError(f"{name} may have only the keys: status, headers, body")
+    status = parts.get("status", 200)
+    check_int(f"{name}: status", status)
+    if not 200 <= cast(int, status) <= 599:
+        raise MisuseError(f"{name}: status must lie in [200, 599], found {status!r}")
+    headers = parts.get("headers", {})
+    check_kind(f"{name}: headers", headers, Mapping, "a dict")
+    for field, text in cast("Mapping[object, object]", headers).items():
+        check_text(f"{name}: headers", field)
+        check_text(f"{name}: headers: {field}", text)
+    check_kind(f"{name}: body", parts.get("body", ""), str | bytes | Mapping | list, "a str, bytes, dict or list")  # pyright: ignore[reportArgumentType] - isinstance takes a union
+
+
+def _check_repeated(name: str, value: object) -> None:
+    _check_keys(name, value, _REPEATED)
+    step = cast(Step, value)
+    if ("count" in step) == ("for_s" in step):
+        raise MisuseError(f"{name} must have count, or every_s and for_s")
+    if "for_s" in step and not cast(float, step.get("every_s", 0)) > 0:
+        raise MisuseError(f"{name}: every_s must be > 0 beside for_s")
+
+
 _CHECKS: Mapping[str, Mapping[str, Callable[[str, object], None]]] = {
     "text": {
         "text": _check_answer,
@@ -97,23 +185,38 @@ _CHECKS: Mapping[str, Mapping[str, Callable[[str, object], None]]] = {
     "refusal": {"refusal": check_text},
     "usage": {"usage": _check_usage},
     "finish": {"finish": _kind(str, "a str"), "native": _kind(str, "a str")},
+    "done": {"done": _check_true},
     "fault": {
-        "fault": _one_of(get_args(FaultKind)),
+        "fault": _one_of(*get_args(FaultKind)),
         "message": check_text,
         "status": check_int,
         "code": check_text,
         "retry_after_s": check_finite,
+        "request_id": check_text,
     },
     "dead_end": {
-        "dead_end": _one_of(get_args(DeadEndCause)),
+        "dead_end": _one_of(*get_args(DeadEndCause)),
         "prefix_tokens": _check_count,
         "explanation": check_text,
     },
+    "event": {"event": _kind(Mapping, "a dict")},
+    "raw": {"raw": _check_answer},
+    "ping": {"ping": _check_true},
+    "http": {"http": check_answer_head},
     "wait": {"wait": _check_waitable},
+    "wait_s": {"wait_s": _check_seconds},
+    "repeat": {"repeat": _check_repeated, "prefix": _check_answer},
     "raise": {"raise": _check_raised},
-    "close": {"close": check_text},
+    "connect": {"connect": _one_of("black hole")},
+    "pool": {"pool": _one_of("busy")},
+    "close": {"close": _one_of(*CLOSINGS)},
 }
 """For each main key the keys that a step may have, each with the check of its value."""
 
+_REPEATED = {
+    main: {**_CHECKS[main], "count": _check_count, "every_s": _check_seconds, "for_s": _check_seconds}
+    for main in _REPEATABLE
+}
 
-__all__ = ["STEPS", "check_step"]
+
+__all__ = ["CLOSINGS", "STEPS", "Step", "check_answer_head", "check_script", "check_step"]
