@@ -29,6 +29,7 @@ from commitgate.outcome import (
     Violated,
 )
 from commitgate.preview import Preview, Reset
+from commitgate.retry import Retry, RetryBudget
 from commitgate.run.structured_run import StructuredRun
 from commitgate.style import FreeSpace, Style
 from commitgate.timeouts import Timeouts
@@ -60,6 +61,8 @@ __all__ = [
     "Receipt",
     "Refused",
     "Reset",
+    "Retry",
+    "RetryBudget",
     "Rule",
     "RuleViolation",
     "Sampling",
