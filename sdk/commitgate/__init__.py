@@ -5,6 +5,7 @@ from commitgate.client import Client
 from commitgate.contract import Contract
 from commitgate.effect import EffectContext
 from commitgate.errors import CommitgateError, EffectRejected
+from commitgate.gate.check_context import CheckContext
 from commitgate.gate.layers import Failure, Layer, LayerRecord
 from commitgate.gate.rules import Rule, RuleViolation
 from commitgate.limits import Limits
@@ -19,6 +20,7 @@ from commitgate.outcome import (
     Filtered,
     InDoubt,
     Invalid,
+    NeedsApproval,
     Outcome,
     Receipt,
     Refused,
@@ -30,12 +32,14 @@ from commitgate.outcome import (
 )
 from commitgate.preview import Preview, Reset
 from commitgate.retry import Retry, RetryBudget
+from commitgate.risk import Risk
 from commitgate.run.structured_run import StructuredRun
 from commitgate.style import FreeSpace, Style
 from commitgate.timeouts import Timeouts
 
 __all__ = [
     "Cancelled",
+    "CheckContext",
     "Client",
     "CommitgateError",
     "Committed",
@@ -56,6 +60,7 @@ __all__ = [
     "LayerRecord",
     "Limits",
     "Message",
+    "NeedsApproval",
     "Outcome",
     "Preview",
     "Receipt",
@@ -63,6 +68,7 @@ __all__ = [
     "Reset",
     "Retry",
     "RetryBudget",
+    "Risk",
     "Rule",
     "RuleViolation",
     "Sampling",

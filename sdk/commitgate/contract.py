@@ -1,31 +1,35 @@
-"""Define what an answer must satisfy: a language, its schema, the rules, and the digests that name them."""
+"""Define what an answer must satisfy: a language, its schema, the checks, and the digests that name them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Generic, Literal, Never, TypeAlias, cast, get_args, overload
 
 from typing_extensions import TypeVar
 
 from commitgate.argument import check_choice, check_kind, wrong_kind
-from commitgate.errors import MisuseError, SchemaError
+from commitgate.errors import ReviewedContractError, SchemaError
+from commitgate.gate.checks import Approve, Authorize, Checks, ContentCheck, Evidence
+from commitgate.gate.rules import Rule
 from commitgate.json_value import JsonSchema, JsonValue
 from commitgate.limits import Limits
+from commitgate.risk import Risk
 from commitgate.style import Style
+from commitgate.type_source import name_of_type, schema_of_type
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
     from commitgate.automaton.json_schema import Satisfiability
-    from commitgate.gate.rules import Rule
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True, default=object)
 
 Numbers: TypeAlias = Literal["float", "decimal"]
 Formats: TypeAlias = Literal["assert", "annotate"]
+Prose: TypeAlias = Literal["keep", "strip"]
 
 
 @dataclass(frozen=True, kw_only=True)  # no slots: they break Generic[...](...) on a frozen class
@@ -38,16 +42,26 @@ class Contract(Generic[T_co]):
         schema: the JSON Schema.
         limits: bounds on the schema and on what is generated.
         rules: business rules over the typed value; all must pass.
+        content: checks of the texts in the value, beside the one that is built in; all must pass.
+        evidence: checks of the value against an authority; all must pass.
+        authorize: who must allow that the value is acted on, each of them, right before it is.
+        approve: who may ask for a person to decide, any of them.
+        risk: what hangs on the value.
+        refusal: the answer may also be ``{"refusal": "<reason>"}``, by which the model declines in the contract's own
+            language.
+        prose: whether the model is shown titles, descriptions and all else in the schema that constrains nothing;
+            ``strip`` for a schema from elsewhere, whose prose could give it orders.
+        reviewed_digest: the full digest that somebody reviewed; None where nobody did.
         numbers: how non-integers of a plain JSON value come out.
         formats: ``assert`` makes every known ``format`` constrain, in every draft; ``annotate`` none.
         documents: further schemas by absolute URI, which references may name. Nothing is ever fetched.
         style: how a local model writes white space and orders keys; what is accepted does not depend on it.
         type_adapter: makes the typed value; None for a plain JSON Schema.
         analysis: what the schema means, worked out once.
-        language_digest: SHA-256 of what constrains: the schemas without annotations, how formats are meant, and the
-            limits.
-        full_digest: SHA-256 of the whole contract but its rules and style: schemas with prose, name, version, formats
-            and limits.
+        language_digest: SHA-256 of what constrains: the schemas without annotations, how formats are meant, the
+            limits, and the refusal.
+        full_digest: SHA-256 of the whole contract but its checks, risk and style: schemas with prose, name, version,
+            formats, limits and refusal.
     """
 
     name: str
@@ -55,6 +69,14 @@ class Contract(Generic[T_co]):
     schema: JsonSchema = field(repr=False)
     limits: Limits = field(default_factory=Limits, repr=False)
     rules: tuple[Rule[T_co], ...] = field(default=(), repr=False)
+    content: tuple[ContentCheck[T_co], ...] = field(default=(), repr=False)
+    evidence: tuple[Evidence[T_co], ...] = field(default=(), repr=False)
+    authorize: tuple[Authorize[T_co], ...] = field(default=(), repr=False)
+    approve: tuple[Approve[T_co], ...] = field(default=(), repr=False)
+    risk: Risk = Risk.RECORD
+    refusal: bool = False
+    prose: Prose = "keep"
+    reviewed_digest: str | None = field(default=None, repr=False)
     numbers: Numbers = "float"
     formats: Formats = "assert"
     documents: Mapping[str, JsonSchema] = field(default_factory=dict[str, JsonSchema], repr=False)
@@ -69,6 +91,10 @@ class Contract(Generic[T_co]):
         check_choice("formats", self.formats, get_args(Formats))
         check_kind("style", self.style, Style, "a Style")
         check_kind("limits", self.limits, Limits, "a Limits")
+        check_kind("risk", self.risk, Risk, "a Risk")
+        check_kind("refusal", self.refusal, bool, "a bool")
+        check_choice("prose", self.prose, get_args(Prose))
+        Checks[T_co].of_contract(self)  # it looks at every one
         # Compiling is loaded with the first contract, so that importing the package stays quick.
         from commitgate.automaton.automaton import analyse
         from commitgate.digest import digest_of_contract, digest_of_language
@@ -79,10 +105,38 @@ class Contract(Generic[T_co]):
             ("schema", document.root),
             ("documents", dict(document.loaded)),
             ("analysis", analysis),
-            ("language_digest", digest_of_language(document, self.formats)),
-            ("full_digest", digest_of_contract(document, self.formats, self.name, self.version)),
+            ("language_digest", digest_of_language(document, self.formats, refusal=self.refusal)),
+            (
+                "full_digest",
+                digest_of_contract(document, self.formats, self.name, self.version, refusal=self.refusal),
+            ),
         ):
             object.__setattr__(self, name, value)
+        if self.prose == "strip" and document.has_hidden_schemas:
+            raise SchemaError(
+                "the prose cannot be stripped: a reference leads below a word that constrains nothing; move what it "
+                "names into $defs"
+            )
+        _check_reviewed(self.reviewed_digest, self.full_digest)
+
+    @property
+    def shown_schema(self) -> JsonSchema:
+        """Return the schema as the model may be shown it; what is accepted does not depend on it."""
+        from commitgate.digest import without_prose
+
+        if self.prose == "keep":
+            return self.schema
+        return without_prose(self.analysis.meaning.document)
+
+    @property
+    def shown_documents(self) -> Mapping[str, JsonSchema]:
+        """Return the further schemas as the model may be shown them."""
+        from commitgate.digest import without_prose
+
+        if self.prose == "keep":
+            return self.documents
+        document = self.analysis.meaning.document
+        return {uri: without_prose(document, uri) for uri in self.documents}
 
     def __reduce__(self) -> tuple[object, ...]:
         # What the schema means is worked out anew: it is large, and its parts are compared by what they are.
@@ -96,6 +150,14 @@ class Contract(Generic[T_co]):
         version: str | None = None,
         limits: Limits | None = None,
         rules: Sequence[Rule[JsonValue]] = (),
+        content: Sequence[ContentCheck[JsonValue]] = (),
+        evidence: Sequence[Evidence[JsonValue]] = (),
+        authorize: Authorize[JsonValue] | None = None,
+        approve: Approve[JsonValue] | None = None,
+        risk: Risk = Risk.RECORD,
+        refusal: bool = False,
+        prose: Prose = "keep",
+        reviewed_digest: str | None = None,
         numbers: Numbers = "float",
         formats: Formats = "assert",
         documents: Mapping[str, JsonSchema] | None = None,
@@ -107,16 +169,27 @@ class Contract(Generic[T_co]):
 
         Raises:
             ContractError: the schema is malformed, uses a keyword that cannot be enforced, is larger than a limit, or
-                no value satisfies it.
+                no value satisfies it. ``ReviewedContractError``: it is not the one that was reviewed.
             MisuseError: ``schema`` is no dict and no boolean, or another argument is of the wrong kind.
         """
         plain = _plain(schema)
+        checks = Checks[JsonValue].of(
+            rules=rules, content=content, evidence=evidence, authorize=authorize, approve=approve
+        )
         return Contract[JsonValue](
             name=name or _title(plain) or "schema",
             version=version,
             schema=plain,
             limits=limits or Limits(),
-            rules=tuple(rules),
+            rules=checks.rules,
+            content=checks.content,
+            evidence=checks.evidence,
+            authorize=checks.authorize,
+            approve=checks.approve,
+            risk=risk,
+            refusal=refusal,
+            prose=prose,
+            reviewed_digest=reviewed_digest,
             numbers=numbers,
             formats=formats,
             documents=documents or {},
@@ -132,6 +205,14 @@ class Contract(Generic[T_co]):
         version: str | None = None,
         limits: Limits | None = None,
         rules: Sequence[Rule[T]] = (),
+        content: Sequence[ContentCheck[T]] = (),
+        evidence: Sequence[Evidence[T]] = (),
+        authorize: Authorize[T] | None = None,
+        approve: Approve[T] | None = None,
+        risk: Risk | None = None,
+        refusal: bool | None = None,
+        prose: Prose | None = None,
+        reviewed_digest: str | None = None,
         numbers: Numbers | None = None,
         formats: Formats | None = None,
         documents: Mapping[str, JsonSchema] | None = None,
@@ -147,6 +228,14 @@ class Contract(Generic[T_co]):
         version: str | None = None,
         limits: Limits | None = None,
         rules: Sequence[Rule[JsonValue]] = (),
+        content: Sequence[ContentCheck[JsonValue]] = (),
+        evidence: Sequence[Evidence[JsonValue]] = (),
+        authorize: Authorize[JsonValue] | None = None,
+        approve: Approve[JsonValue] | None = None,
+        risk: Risk | None = None,
+        refusal: bool | None = None,
+        prose: Prose | None = None,
+        reviewed_digest: str | None = None,
         numbers: Numbers | None = None,
         formats: Formats | None = None,
         documents: Mapping[str, JsonSchema] | None = None,
@@ -161,6 +250,14 @@ class Contract(Generic[T_co]):
         version: str | None = None,
         limits: Limits | None = None,
         rules: Sequence[Rule[Never]] = (),
+        content: Sequence[ContentCheck[Never]] = (),
+        evidence: Sequence[Evidence[Never]] = (),
+        authorize: Authorize[Never] | None = None,
+        approve: Approve[Never] | None = None,
+        risk: Risk | None = None,
+        refusal: bool | None = None,
+        prose: Prose | None = None,
+        reviewed_digest: str | None = None,
         numbers: Numbers | None = None,
         formats: Formats | None = None,
         documents: Mapping[str, JsonSchema] | None = None,
@@ -174,7 +271,16 @@ class Contract(Generic[T_co]):
             name: what to call it; None takes the schema's title or the type's name.
             version: the caller's own version of it.
             limits: None takes the defaults, or the given contract's.
-            rules: further business rules.
+            rules: business rules; a given contract's come first, as of all checks.
+            content: checks of the texts in the value.
+            evidence: checks of the value against an authority.
+            authorize: says whether the principal may have it done; a given contract's must allow it too.
+            approve: says whether a person must decide; a given contract's may ask for one too.
+            risk: None takes ``Risk.RECORD``, or the given contract's.
+            refusal: may the model decline with ``{"refusal": "<reason>"}``; None takes no, or what the given contract
+                says.
+            prose: is the model shown what constrains nothing; None takes ``keep``, or what the given contract says.
+            reviewed_digest: the full digest that was reviewed; None takes the given contract's.
             numbers: how non-integers of plain JSON come out; None takes floats, or what the given contract says.
             formats: whether known formats constrain; None takes ``assert``, or what the given contract says.
             documents: further schemas by absolute URI; None takes none, or the given contract's.
@@ -182,20 +288,32 @@ class Contract(Generic[T_co]):
 
         Raises:
             ContractError: as ``json_schema``.
-            MisuseError: ``schema`` is none of these.
+            MisuseError: ``schema`` is none of these, or another argument is of the wrong kind.
         """
-        own_rules = cast("tuple[Rule[object], ...]", tuple(rules))
+        own = cast(
+            "Checks[object]",
+            Checks[Never].of(rules=rules, content=content, evidence=evidence, authorize=authorize, approve=approve),
+        )
         if isinstance(schema, Contract):
             given = cast("Contract[object]", schema)
-            changes = (name, version, limits, numbers, formats, documents, style)
-            if all(change is None for change in changes) and not rules:
+            changes = (name, version, limits, risk, refusal, prose, reviewed_digest, numbers, formats, documents, style)
+            if all(change is None for change in changes) and own == Checks[object]():
                 return given
+            checks = Checks[object].of_contract(given).joined(own)
             return Contract[object](
                 name=name or given.name,
                 version=version or given.version,
                 schema=given.schema,
                 limits=limits or given.limits,
-                rules=(*given.rules, *own_rules),
+                rules=checks.rules,
+                content=checks.content,
+                evidence=checks.evidence,
+                authorize=checks.authorize,
+                approve=checks.approve,
+                risk=given.risk if risk is None else risk,
+                refusal=given.refusal if refusal is None else refusal,
+                prose=given.prose if prose is None else prose,
+                reviewed_digest=given.reviewed_digest if reviewed_digest is None else reviewed_digest,
                 numbers=numbers or given.numbers,
                 formats=formats or given.formats,
                 documents=given.documents if documents is None else documents,
@@ -206,22 +324,27 @@ class Contract(Generic[T_co]):
             plain = _plain(cast("Mapping[str, object] | bool", schema))
             adapter = None
         else:
-            adapter, plain = _of_type(schema)
+            adapter, plain = schema_of_type(schema)
         return Contract[object](
-            name=name or _title(plain) or _type_name(cast("object", schema)) or "schema",
+            name=name or _title(plain) or name_of_type(cast("object", schema)) or "schema",
             version=version,
             schema=plain,
             limits=limits or Limits(),
-            rules=own_rules,
+            rules=own.rules,
+            content=own.content,
+            evidence=own.evidence,
+            authorize=own.authorize,
+            approve=own.approve,
+            risk=Risk.RECORD if risk is None else risk,
+            refusal=False if refusal is None else refusal,
+            prose="keep" if prose is None else prose,
+            reviewed_digest=reviewed_digest,
             numbers=numbers or "float",
             formats=formats or "assert",
             documents=documents or {},
             style=style or Style(),
             type_adapter=adapter,
         )
-
-
-_VALUES = (str, bytes, int, float, list, tuple, set, frozenset, FunctionType, BuiltinFunctionType, MethodType)
 
 
 def _plain(schema: Mapping[str, object] | bool) -> JsonSchema:
@@ -248,51 +371,19 @@ def _rebuilt(arguments: dict[str, object]) -> Contract[object]:
     return cast("Callable[..., Contract[object]]", Contract)(**arguments)
 
 
-def _of_type(schema: object) -> tuple[TypeAdapter[object], JsonSchema]:
-    from pydantic import BaseModel, TypeAdapter
-    from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError
+def _check_reviewed(reviewed: object, found: str) -> None:
+    """Check that a contract is the one that was reviewed.
 
-    from commitgate.type_schema import RefusedTypeError, SteeringSchema
-
-    if isinstance(schema, BaseModel):
-        name = type(schema).__name__
-        raise MisuseError(f"schema is an instance of {name}; pass the class {name} itself")
-    if isinstance(schema, _VALUES) or schema is None:
-        found = type(cast("object", schema)).__name__
-        raise MisuseError(
-            f"schema must be a JSON Schema, a type, a TypeAdapter or a Contract; found a value of type {found}"
-        )
-    try:
-        if isinstance(schema, TypeAdapter):
-            adapter = cast("TypeAdapter[object]", schema)
-        else:
-            adapter = TypeAdapter(cast("type[object]", schema))
-    except (PydanticSchemaGenerationError, PydanticUserError) as error:
-        raise _unreadable(error) from error
-    except ImportError as error:
-        # pydantic loads what some types need (EmailStr: email-validator) when it first meets them.
-        raise MisuseError(f"schema needs a package that is not installed: {str(error).splitlines()[0]}") from error
-    try:
-        return adapter, cast("JsonSchema", adapter.json_schema(mode="validation", schema_generator=SteeringSchema))
-    except PydanticInvalidForJsonSchema as error:
-        place = error.place if isinstance(error, RefusedTypeError) else ""
-        raise SchemaError(
-            f"{f'the field {place}' if place else 'this type'} has no JSON Schema to steer a model with: "
-            f"{error.message}; give it one of your own: Annotated[..., WithJsonSchema({{...}})] (docs/keywords.md)"
-        ) from error
-    except PydanticUserError as error:
-        raise _unreadable(error) from error
-
-
-def _unreadable(error: Exception) -> MisuseError:
-    # pydantic's sentences after the first give advice for models, and its first one names the type.
-    reason = str(error).splitlines()[0].partition(". ")[0]
-    return MisuseError(f"schema is not a type that pydantic can read: {reason}")
-
-
-def _type_name(schema: object) -> str | None:
-    name: object = getattr(schema, "__name__", None)
-    return name if isinstance(name, str) else None
+    Raises:
+        ReviewedContractError: it is another one.
+        MisuseError: what is given is no digest.
+    """
+    if reviewed is None:
+        return
+    if not isinstance(reviewed, str) or not re.fullmatch("[0-9a-f]{64}", reviewed):
+        raise wrong_kind("reviewed_digest", "a full_digest: 64 hexadecimal digits in lower case", reviewed)
+    if reviewed != found:
+        raise ReviewedContractError(reviewed=reviewed, found=found)
 
 
 def _title(schema: JsonSchema) -> str | None:
@@ -300,4 +391,4 @@ def _title(schema: JsonSchema) -> str | None:
     return title if isinstance(title, str) and title else None
 
 
-__all__ = ["Contract", "Formats", "Numbers"]
+__all__ = ["Contract", "Formats", "Numbers", "Prose"]

@@ -7,26 +7,43 @@ writes them in that order.
 from __future__ import annotations
 
 import hashlib
+from typing import cast
 
 from commitgate.automaton.json_schema.document import SchemaDocument
 from commitgate.automaton.json_schema.plain_json import canonical
-from commitgate.json_value import JsonValue
+from commitgate.json_value import JsonSchema, JsonValue
 from commitgate.pointer import child
 
 LANGUAGE_VERSION = "2"
 """Counts changes of meaning: two releases that read a schema differently must not share digests."""
 
 
-def digest_of_language(document: SchemaDocument, formats: str) -> str:
-    """Return the digest of what constrains: the schemas without annotations, how formats are meant, and the limits."""
+def digest_of_language(document: SchemaDocument, formats: str, *, refusal: bool) -> str:
+    """Return the digest of what constrains: schemas without annotations, how formats are meant, limits and refusal."""
     parts = [_language_of(document, name, root) for name, root in _documents(document)]
-    return _digest([LANGUAGE_VERSION, parts, formats, repr(document.limits)])
+    return _digest([LANGUAGE_VERSION, parts, formats, repr(document.limits), *_refusal(refusal)])
 
 
-def digest_of_contract(document: SchemaDocument, formats: str, name: str, version: str | None) -> str:
-    """Return the digest of the whole contract but its rules: schemas with prose, limits, name and version."""
+def digest_of_contract(document: SchemaDocument, formats: str, name: str, version: str | None, *, refusal: bool) -> str:
+    """Return the digest of the whole contract but its checks: schemas with prose, limits, refusal, name and version."""
     parts: list[JsonValue] = [[uri, root] for uri, root in _documents(document)]
-    return _digest([LANGUAGE_VERSION, parts, formats, repr(document.limits), name, version])
+    return _digest([LANGUAGE_VERSION, parts, formats, repr(document.limits), name, version, *_refusal(refusal)])
+
+
+def without_prose(document: SchemaDocument, uri: str = "") -> JsonSchema:
+    """Return a schema without all that constrains nothing.
+
+    Args:
+        document: holds it; no reference may lead below what constrains nothing.
+        uri: which of its documents; empty for the schema itself.
+    """
+    root = document.loaded[uri] if uri else document.root
+    return cast(JsonSchema, _without_annotations(document, root, f"{uri}#" if uri else ""))
+
+
+def _refusal(refusal: bool) -> list[JsonValue]:
+    # Contracts without it keep the digests that they had before there was one.
+    return ["refusal"] if refusal else []
 
 
 def _documents(document: SchemaDocument) -> list[tuple[str, JsonValue]]:
@@ -60,4 +77,4 @@ def _digest(value: JsonValue) -> str:
     return hashlib.sha256(canonical(value).encode()).hexdigest()
 
 
-__all__ = ["digest_of_contract", "digest_of_language"]
+__all__ = ["digest_of_contract", "digest_of_language", "without_prose"]

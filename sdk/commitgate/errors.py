@@ -10,7 +10,8 @@ The tree::
     │   ├── SchemaError              not a JSON Schema, or one whose references cannot be resolved
     │   ├── UnsupportedError         something in it cannot be enforced
     │   ├── UnsatisfiableError       no text can ever satisfy it
-    │   └── LimitExceededError       larger than a limit allows
+    │   ├── LimitExceededError       larger than a limit allows
+    │   └── ReviewedContractError    another contract than the one that was reviewed
     ├── BackendError                 a backend could not do its part
     │   ├── ModelLoadError           the model or its tokenizer cannot be loaded or trusted
     │   └── ModelRunError            the model broke while running (not-a-number logits, context exceeded …)
@@ -109,6 +110,23 @@ class LimitExceededError(ContractError):
         super().__init__(message, pointer=pointer, keyword=keyword)
         self.limit_name = limit_name
         self.limit = limit
+        self.found = found
+
+
+class ReviewedContractError(ContractError):
+    """Raised when a contract is another one than was reviewed. Read what changed, then give the new digest.
+
+    Attributes:
+        reviewed: the full digest that was reviewed.
+        found: the full digest of the contract at hand.
+    """
+
+    def __init__(self, *, reviewed: str, found: str) -> None:
+        super().__init__(
+            f"the contract's full digest is {found}, but {reviewed} was reviewed: its schema, prose, name, version, "
+            "formats, limits or documents are others"
+        )
+        self.reviewed = reviewed
         self.found = found
 
 
@@ -244,6 +262,10 @@ class InvalidError(EndingError):
     """Raised by ``unwrap()`` of ``Invalid``. Read ``outcome.failures``; asking again with them may help."""
 
 
+class NeedsApprovalError(EndingError):
+    """Raised by ``unwrap()`` of ``NeedsApproval``. Show the proposal to a person who may decide."""
+
+
 class EffectFailedError(EndingError):
     """Raised by ``unwrap()`` of ``EffectFailed``. Nothing happened; decide whether to ask again."""
 
@@ -281,7 +303,9 @@ __all__ = [
     "MisuseError",
     "ModelLoadError",
     "ModelRunError",
+    "NeedsApprovalError",
     "RefusedError",
+    "ReviewedContractError",
     "SchemaError",
     "StoredValueError",
     "TimedOutError",

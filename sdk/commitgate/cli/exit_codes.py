@@ -24,9 +24,8 @@ from commitgate.outcome import Outcome
 class ExitCode(IntEnum):
     """Name every code that ``commitgate`` exits with.
 
-    0 to 9 are those of a call that came to no ending, 10 to 22 those of the endings, in the order of the design's
-    table; 23 is that of an ending that could not be told on stdout; 130 is what a shell gives a program stopped by
-    Ctrl-C.
+    0 to 9 are those of a call that came to no ending, 10 to 22 and 24 those of the endings; 23 is that of an ending
+    that could not be told on stdout; 130 is what a shell gives a program stopped by Ctrl-C.
     """
 
     COMMITTED = 0
@@ -53,6 +52,7 @@ class ExitCode(IntEnum):
     IN_DOUBT = 21
     UNAVAILABLE = 22
     UNWRITTEN = 23
+    NEEDS_APPROVAL = 24
     CANCELLED = 130
 
     @property

@@ -1,31 +1,33 @@
-"""Take a whole text through the layers, in their order, and keep a record of each.
+"""Take a whole text through the layers, in the order of their table, and keep a record of each.
 
-parse -> schema -> type -> rules. Each runs only after the one before it said yes. The clock comes in as an argument.
+The clock comes in as an argument, and so does what runs functions that may block.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from commitgate.contract import Contract
+from commitgate.gate.asking import RunBlocking, run_here
+from commitgate.gate.check_context import CheckContext
+from commitgate.gate.checks import Checks
+from commitgate.gate.deliberation import Deliberation
 from commitgate.gate.exact_json import encode
-from commitgate.gate.layers import Failure, Layer, LayerRecord
-from commitgate.gate.rules import Rule, judge_rules
+from commitgate.gate.layer_states import Stage, Step
+from commitgate.gate.layers import Failure, LayerRecord
+from commitgate.gate.rules import Rule
 from commitgate.gate.schema_layer import SchemaLayer
 from commitgate.gate.stored_value import store
 from commitgate.gate.strict_parse import BREAKS_JSON, Parsed, strict_parse
 from commitgate.gate.type_layer import Typed, TypeLayer
 from commitgate.gate.verdict import Outside
+from commitgate.gate.way import Way
 from commitgate.json_value import JsonValue
-from commitgate.outcome import Failed, Invalid, Receipt
+from commitgate.outcome import Failed, Invalid, NeedsApproval, Receipt
 
 T = TypeVar("T")
-
-NOT_COPYABLE = "not_copyable"
-"""Code of a value of which no rule could be given a copy of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,79 +44,105 @@ class Chosen(Generic[T]):
 
 
 class Judge(Generic[T]):
-    """Judge texts of one contract. Building it compiles the schema: CPU work for a worker thread.
+    """Judge texts of one contract, one at a time. Building it compiles the schema: CPU work for a worker thread.
 
     Args:
         contract: what a text must satisfy.
         clock: seconds, from any start.
         must_keep: values will be stored, so the type layer refuses one that cannot be made again from its JSON.
-
-    Attributes:
-        records: one record for each layer that ran, in order.
+        run_blocking: runs sync functions that look things up: evidence, ``authorize``, ``approve``.
 
     Raises:
         SchemaError: the contract's schema cannot be checked.
     """
 
-    def __init__(self, contract: Contract[T], *, clock: Callable[[], float], must_keep: bool = False) -> None:
+    def __init__(
+        self,
+        contract: Contract[T],
+        *,
+        clock: Callable[[], float],
+        must_keep: bool = False,
+        run_blocking: RunBlocking = run_here,
+    ) -> None:
         self._contract = contract
-        self._clock = clock
         self._must_keep = must_keep
+        self._run_blocking = run_blocking
         self._nesting = contract.limits.nesting
         self._schema = SchemaLayer(contract.schema, formats=contract.formats, documents=contract.documents)
         self._type = TypeLayer(contract)
-        self.records: list[LayerRecord] = []
+        self._way = Way(clock)
+
+    @property
+    def records(self) -> list[LayerRecord]:
+        """Return one record for each layer that the last text met, in order; always the same list."""
+        return self._way.records
 
     def choose(self, text: bytes) -> Chosen[T] | Invalid:
         """Take a text of which the end is proven through parse, schema and type."""
+        self._way.begin(Stage.FINISH, Step.PASSED, Step.PASSED)
         parsed = self._parse(text)
-        if not isinstance(parsed, Parsed):
-            return _invalid(Layer.PARSE, (parsed,))
-        failures = self._check_schema(parsed.value)
-        if failures:
-            return _invalid(Layer.SCHEMA, failures)
-        chosen = self._make(parsed.value)
-        return chosen if isinstance(chosen, Chosen) else _invalid(Layer.TYPE, chosen)
+        if not isinstance(parsed, Parsed) or self._check_schema(parsed.value):
+            return self._refused()
+        return self._make(parsed.value) or self._refused()
 
     def explain(self, outside: Outside) -> Failed:
         """Say what is wrong with a text that the acceptor refused: outside the contract, or no JSON at all."""
+        self._way.begin(Stage.FINISH, Step.PASSED, Step.FAILED)
         parsed = self._parse(outside.text)
         if not isinstance(parsed, Parsed):
-            return outside.violation if parsed.code in BREAKS_JSON else _invalid(Layer.PARSE, (parsed,))
-        failures = self._check_schema(parsed.value)
-        return _invalid(Layer.SCHEMA, failures) if failures else outside.violation
+            return outside.violation if parsed.code in BREAKS_JSON else self._refused()
+        return self._refused() if self._check_schema(parsed.value) else outside.violation
+
+    async def deliberate(self, value: T, checks: Checks[T], context: CheckContext) -> Invalid | NeedsApproval | None:
+        """Ask all checks about the value that was chosen last: rules, content, evidence, approval, authorization.
+
+        Each check gets a copy of its own: what one does to it changes neither what the others see nor what is handed
+        over. A layer asks all its checks; where one of them says no, no later layer is asked.
+
+        Args:
+            value: it.
+            checks: the contract's and the call's.
+            context: for whom.
+
+        Returns:
+            None where the value may be acted on now.
+
+        Raises:
+            MisuseError: no value was chosen, or it was judged already.
+        """
+        return await self._deliberation(value, checks, context).run()
+
+    async def authorize(self, value: T, checks: Checks[T], context: CheckContext) -> Invalid | None:
+        """Ask whether the principal may have a value that an earlier call chose; nothing else is asked again."""
+        self._way.begin(Stage.STORED)
+        ending = await self._deliberation(value, checks, context).run()
+        assert not isinstance(ending, NeedsApproval), "no step leads from STORED to WAITING"
+        return ending
 
     async def check_rules(self, rules: Sequence[Rule[T]], value: T) -> Invalid | None:
-        """Ask all rules about the value; return None where all are content.
+        """Ask rules alone about the value that was chosen last; return None where all are content."""
+        ending = await self.deliberate(value, Checks(rules=tuple(rules)), CheckContext())
+        assert not isinstance(ending, NeedsApproval), "nothing asks for a person"
+        return ending
 
-        Each gets a copy of its own: what one does to it changes neither what the others see nor what is handed over.
-        """
-        start = self._clock()
-        failures: tuple[Failure, ...] = ()
-        for rule in rules:
-            copy = _copy_of(value)
-            failures += await judge_rules([rule], copy.value) if isinstance(copy, Typed) else (copy,)
-        self._record(Layer.RULES, start, failures)
-        return _invalid(Layer.RULES, failures) if failures else None
+    def _deliberation(self, value: T, checks: Checks[T], context: CheckContext) -> Deliberation[T]:
+        return Deliberation(way=self._way, value=value, checks=checks, context=context, run_blocking=self._run_blocking)
 
     def _parse(self, text: bytes) -> Parsed | Failure:
-        start = self._clock()
         parsed = strict_parse(text, nesting=self._nesting)
-        self._record(Layer.PARSE, start, () if isinstance(parsed, Parsed) else (parsed,))
+        self._take(() if isinstance(parsed, Parsed) else (parsed,))
         return parsed
 
     def _check_schema(self, value: JsonValue) -> tuple[Failure, ...]:
-        start = self._clock()
         failures = self._schema.judge(value)
-        self._record(Layer.SCHEMA, start, failures)
+        self._take(failures)
         return failures
 
-    def _make(self, value: JsonValue) -> Chosen[T] | tuple[Failure, ...]:
-        start = self._clock()
+    def _make(self, value: JsonValue) -> Chosen[T] | None:
         typed = self._type.judge(value)
         made = self._keep(value, typed.value) if isinstance(typed, Typed) else typed
-        self._record(Layer.TYPE, start, () if isinstance(made, Chosen) else made)
-        return made
+        self._take(() if isinstance(made, Chosen) else made)
+        return made if isinstance(made, Chosen) else None
 
     def _keep(self, parsed: JsonValue, typed: T) -> Chosen[T] | tuple[Failure, ...]:
         if not self._must_keep:
@@ -122,22 +150,12 @@ class Judge(Generic[T]):
         stored = store(self._contract, parsed, typed)
         return (stored,) if isinstance(stored, Failure) else Chosen(*stored)
 
-    def _record(self, layer: Layer, start: float, failures: tuple[Failure, ...]) -> None:
-        elapsed = self._clock() - start
-        record = LayerRecord(layer=layer, ran=True, passed=not failures, time_s=elapsed, failures=failures)
-        self.records.append(record)
+    def _take(self, failures: tuple[Failure, ...]) -> None:
+        self._way.take(Step.FAILED if failures else Step.PASSED, failures)
+
+    def _refused(self) -> Invalid:
+        record = self.records[-1]
+        return Invalid(layer=record.layer, failures=record.failures, receipt=Receipt())
 
 
-def _copy_of(value: T) -> Typed[T] | Failure:
-    try:
-        return Typed(deepcopy(value))
-    except Exception as error:  # noqa: BLE001 - copying runs code of the caller's classes, which may raise anything
-        message = f"the value cannot be copied for a rule ({type(error).__name__}); give the type plainer fields"
-        return Failure(layer=Layer.RULES, code=NOT_COPYABLE, pointer="", message=message, retryable=False)
-
-
-def _invalid(layer: Layer, failures: tuple[Failure, ...]) -> Invalid:
-    return Invalid(layer=layer, failures=failures, receipt=Receipt())
-
-
-__all__ = ["NOT_COPYABLE", "Chosen", "Judge"]
+__all__ = ["Chosen", "Judge"]

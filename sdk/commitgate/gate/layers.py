@@ -17,6 +17,9 @@ class Layer(StrEnum):
     SCHEMA = "schema"
     TYPE = "type"
     RULES = "rules"
+    CONTENT = "content"
+    EVIDENCE = "evidence"
+    AUTHORIZE = "authorize"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +51,7 @@ class LayerRecord:
 
     Attributes:
         layer: which one.
-        ran: it was reached and applies to this kind of contract.
+        ran: it was reached, applies to this kind of contract, and had something to ask.
         passed: its verdict; None where it did not run.
         time_s: seconds that it took; 0.0 where it did not run.
         failures: what it found, empty where it passed or did not run.

@@ -1,0 +1,71 @@
+"""Read a Python type as a JSON Schema, or say why it is none that a model can be steered with."""
+
+from __future__ import annotations
+
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import TYPE_CHECKING, cast
+
+from commitgate.errors import MisuseError, SchemaError
+from commitgate.json_value import JsonSchema
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+_VALUES = (str, bytes, int, float, list, tuple, set, frozenset, FunctionType, BuiltinFunctionType, MethodType)
+
+
+def schema_of_type(schema: object) -> tuple[TypeAdapter[object], JsonSchema]:
+    """Return what makes values of a type, and the JSON Schema that steers a model towards it.
+
+    Raises:
+        MisuseError: it is no type.
+        SchemaError: it has no schema from which a model could be steered.
+    """
+    from pydantic import BaseModel, TypeAdapter
+    from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError
+
+    from commitgate.type_schema import RefusedTypeError, SteeringSchema
+
+    if isinstance(schema, BaseModel):
+        name = type(schema).__name__
+        raise MisuseError(f"schema is an instance of {name}; pass the class {name} itself")
+    if isinstance(schema, _VALUES) or schema is None:
+        found = type(cast("object", schema)).__name__
+        raise MisuseError(
+            f"schema must be a JSON Schema, a type, a TypeAdapter or a Contract; found a value of type {found}"
+        )
+    try:
+        if isinstance(schema, TypeAdapter):
+            adapter = cast("TypeAdapter[object]", schema)
+        else:
+            adapter = TypeAdapter(cast("type[object]", schema))
+    except (PydanticSchemaGenerationError, PydanticUserError) as error:
+        raise _unreadable(error) from error
+    except ImportError as error:
+        # pydantic loads what some types need (EmailStr: email-validator) when it first meets them.
+        raise MisuseError(f"schema needs a package that is not installed: {str(error).splitlines()[0]}") from error
+    try:
+        return adapter, cast("JsonSchema", adapter.json_schema(mode="validation", schema_generator=SteeringSchema))
+    except PydanticInvalidForJsonSchema as error:
+        place = error.place if isinstance(error, RefusedTypeError) else ""
+        raise SchemaError(
+            f"{f'the field {place}' if place else 'this type'} has no JSON Schema to steer a model with: "
+            f"{error.message}; give it one of your own: Annotated[..., WithJsonSchema({{...}})] (docs/keywords.md)"
+        ) from error
+    except PydanticUserError as error:
+        raise _unreadable(error) from error
+
+
+def _unreadable(error: Exception) -> MisuseError:
+    # pydantic's sentences after the first give advice for models, and its first one names the type.
+    reason = str(error).splitlines()[0].partition(". ")[0]
+    return MisuseError(f"schema is not a type that pydantic can read: {reason}")
+
+
+def name_of_type(schema: object) -> str | None:
+    """Return what a type calls itself; None where it has no name."""
+    name: object = getattr(schema, "__name__", None)
+    return name if isinstance(name, str) else None
+
+
+__all__ = ["name_of_type", "schema_of_type"]
