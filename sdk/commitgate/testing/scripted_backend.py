@@ -31,7 +31,7 @@ class ScriptedBackend:
             an object with an async ``wait()`` that is waited for, or None, which hangs for ever.
 
     Attributes:
-        requests: the requests received, in order.
+        requests: the requests that came past ``FaultPoint.BEFORE_OPEN``, in order.
         opened_at: when each came, in seconds on the event loop's clock.
         open_streams: streams that are open now; 0 after every call, however it ended.
 
@@ -61,6 +61,7 @@ class ScriptedBackend:
         self._name = name
         self._chunking: Chunking = chunking
         self._troubles = dict(fault_at or {})
+        self._played = 0
         self.requests: list[GenerationRequest] = []
         self.opened_at: list[float] = []
         self.open_streams = 0
@@ -98,14 +99,14 @@ class ScriptedBackend:
 
     def open(self, request: GenerationRequest) -> AbstractAsyncContextManager[EventStream]:
         """Start to play a script."""
-        number = len(self.requests)
-        self.requests.append(request)
-        self.opened_at.append(anyio.current_time())
-        at = min(number, len(self._scripts) - 1)
+        at = min(self._played, len(self._scripts) - 1)
+        self._played += 1
         troubles = self._troubles if at == 0 else {}
         trouble = troubles.get(FaultPoint.BEFORE_OPEN)
         if isinstance(trouble, BaseException):
             raise trouble
+        self.requests.append(request)
+        self.opened_at.append(anyio.current_time())
         return self._open(request, Playback(self._scripts[at], self._chunking, troubles))
 
     async def aclose(self) -> None:
