@@ -176,7 +176,7 @@ class InnerCuts:
             ),
             Row(
                 promise="no preview shows a cut lexeme",
-                measured=f"{counts['wrong previews']} wrong, before and after the end, {cuts * len(CHUNKINGS):,} readings",
+                measured=f"{counts['wrong previews']} wrong in {cuts * len(CHUNKINGS):,} texts, each read to its end",
                 held=counts["wrong previews"] == 0,
             ),
         ]

@@ -44,7 +44,17 @@ LIBRARIES = (
 )
 MEMORY_BYTES = 6 * 1024**3
 UNCHANGED = -1
-OPTIONS = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "--hypothesis-seed=0", "--timeout=0")
+OPTIONS = (
+    "-x",
+    "-q",
+    "-p",
+    "no:cacheprovider",
+    "-p",
+    "no:randomly",
+    "--hypothesis-seed=0",
+    "--timeout=0",
+    "--assert=plain",
+)
 
 
 class Overlay(importlib.abc.MetaPathFinder, importlib.abc.Loader):

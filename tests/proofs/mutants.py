@@ -24,8 +24,7 @@ LISTED = PROOFS / "surviving_mutants.json"
 GATE = (
     "tests/gate/test_gate_transitions.py",
     "tests/gate/test_gate_cuts.py",
-    "tests/gate/test_gate_evidence.py",
-    "tests/proofs/test_cuts.py",
+    "tests/gate/test_gate_table.py",
 )
 PARSE = (
     "tests/gate/test_strict_parse.py",
@@ -62,6 +61,8 @@ TARGETS = (
     Target("commitgate.gate.strict_parse", PARSE),
     Target("commitgate.gate.layers", LAYERS),
     Target("commitgate.gate.judge", LAYERS),
+    Target("commitgate.gate.deliberation", LAYERS),
+    Target("commitgate.gate.layer_states", LAYERS),
     Target("commitgate.run.attempt", ATTEMPT),
 )
 

@@ -1,7 +1,7 @@
 """Change a module in one small place at a time, as a slip of its author might have.
 
-Left alone: docstrings, annotations, decorators, imports, ``__all__``, assertions (they state what cannot happen) and the
-words of messages.
+Left alone: docstrings, annotations, decorators, imports, ``__all__``, assertions (they state what cannot happen) and
+the words of messages.
 """
 
 from __future__ import annotations
@@ -10,24 +10,18 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+
+from proofs.part import SDK
 
 Put = Callable[[ast.AST], None]
 
-MEMBERS: Mapping[str, tuple[str, ...]] = {
-    "State": ("RECEIVING", "HELD", "HIDING", "REFUSING", "FINISHED", "ENDED"),
-    "Signal": (
-        *("OPEN", "WHOLE", "BREACH", "HIDDEN", "ASIDE", "OVERFLOW", "REFUSAL", "USAGE", "STOP", "LENGTH", "FILTER"),
-        *("DECLINE", "ABORT", "UNKNOWN", "LATE", "FAULT", "DEAD_END", "CLOSE"),
-    ),
-    "Ruling": (
-        *("WHOLE", "OUTSIDE", "UNFINISHED", "VIOLATED", "REFUSED", "FILTERED", "TRUNCATED", "DISCONNECTED"),
-        *("UNAVAILABLE", "UNKNOWN_FINISH", "LATE_EVENT", "DEAD_END"),
-    ),
-    "Layer": ("FINISH", "ACCEPT", "PARSE", "SCHEMA", "TYPE", "RULES", "CONTENT", "EVIDENCE", "AUTHORIZE"),
-    "FinishReason": ("STOP", "LENGTH", "CONTENT_FILTER", "REFUSAL", "CANCELLED", "UNKNOWN"),
-    "ReaderState": ("OPEN", "ACCEPT", "ACCEPT_IF_EOF", "INCOMPLETE"),
+_ENUMS = {
+    "gate/states.py": ("State", "Signal", "Ruling"),
+    "gate/layers.py": ("Layer",),
+    "backends/base.py": ("FinishReason",),
 }
-"""Members of enumerations of which one takes the place of another; written down, for the code itself may be changed."""
+"""Enumerations of which one member takes the place of another. They are read, not imported: code may be changed."""
 
 _COMPARE: Mapping[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.GtE),
@@ -100,6 +94,19 @@ def mutated(source: str, index: int) -> ast.Module:
 
 def _changes(tree: ast.Module) -> Iterator[_Change]:
     return _Walk().block(tree.body, "module")
+
+
+@cache
+def _members() -> Mapping[str, list[str]]:
+    """Return the names of the members of each enumeration."""
+    found: dict[str, list[str]] = {}
+    for path, names in _ENUMS.items():
+        for node in ast.parse((SDK / path).read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and node.name in names:
+                found[node.name] = [
+                    ast.unparse(entry.targets[0]) for entry in node.body if isinstance(entry, ast.Assign)
+                ]
+    return found
 
 
 class _Walk:
@@ -219,8 +226,8 @@ class _Walk:
             case ast.Constant():
                 for value in _other_constants(node.value):
                     yield _change(node, place, "constant", ast.Constant(value), put)
-            case ast.Attribute(value=ast.Name(id=name)) if name in MEMBERS and node.attr in MEMBERS[name]:
-                others = MEMBERS[name]
+            case ast.Attribute(value=ast.Name(id=name)) if node.attr in _members().get(name, ()):
+                others = _members()[name]
                 following = others[(others.index(node.attr) + 1) % len(others)]
                 yield _change(node, place, "member", ast.Attribute(node.value, following, ast.Load()), put)
             case ast.Slice():

@@ -5,8 +5,8 @@ A part is a module with an object that satisfies ``Part``; ``prove.PARTS`` lists
 - ``name``: a word, for the command line and the file of its state;
 - ``units(short)``: names of the work, each worth seconds up to a minute. ``short`` asks for the few that ``make test``
   can afford. A name says all that the work depends on (a seed, a file), for it is what a resumed run looks up;
-- ``run(unit)``: do it, in a process of its own kind, and return a ``Result``. It raises nothing for a broken promise: it
-  counts, and says which promise broke in ``faults``. Whatever it does raise is itself a fault;
+- ``run(unit)``: do it and return a ``Result``. It raises nothing for a broken promise: it counts, and says which one
+  broke in ``faults``. Whatever it does raise is itself a fault. It runs in a worker process, two at a time;
 - ``summarise(results)``: turn the results of all units into the lines of the table.
 
 ``sources(unit)`` names the files whose content decides whether an old result still holds.

@@ -1,0 +1,321 @@
+"""Every event in every state of the gate, told by what a caller sees; the table itself is not asked.
+
+The words say what follows: a state, and the verdict as it then stands.
+"""
+
+import pytest
+from gate_play import PAYMENT, gate_of
+
+from commitgate.backends.base import (
+    ConnectionLost,
+    DeadEndReached,
+    Event,
+    Fault,
+    Finish,
+    FinishReason,
+    Notice,
+    Ping,
+    RefusalDelta,
+    TextDelta,
+    Usage,
+)
+from commitgate.errors import MisuseError
+from commitgate.gate.gate import HIDDEN_BYTES, REFUSAL_CHARACTERS, Gate
+from commitgate.gate.states import State
+from commitgate.gate.verdict import Evidence, Outside, Verdict, Whole
+from commitgate.gate.white_space import WHITE_SPACE_RUN_BYTES
+from commitgate.outcome import DeadEnd, Disconnected, Filtered, Refused, Truncated, Unavailable, Violated
+
+HEAD, TAIL = PAYMENT[:-1], PAYMENT[-1:]
+PROSE = b"Sure"
+
+BEFORE: dict[str, list[Event]] = {
+    "receiving": [TextDelta(HEAD)],
+    "held": [TextDelta(PAYMENT)],
+    "hiding": [TextDelta(PROSE)],
+    "refusing": [RefusalDelta("no")],
+    "finished": [TextDelta(PAYMENT), Finish(FinishReason.STOP, "stop")],
+}
+
+EVENTS: dict[str, "Event | None"] = {
+    "text": TextDelta(TAIL),
+    "space": TextDelta(b" "),
+    "prose": TextDelta(b"x"),
+    "refusal": RefusalDelta("!"),
+    "usage": Usage(3, 4),
+    "ping": Ping(),
+    "notice": Notice("missing_done"),
+    "stop": Finish(FinishReason.STOP, "stop"),
+    "length": Finish(FinishReason.LENGTH, "length"),
+    "context": Finish(FinishReason.LENGTH, "CONTEXT_window"),
+    "paused": Finish(FinishReason.PAUSED, "pause_turn"),
+    "filter": Finish(FinishReason.CONTENT_FILTER, "safety"),
+    "decline": Finish(FinishReason.REFUSAL, "refusal"),
+    "malformed": Finish(FinishReason.MALFORMED, "malformed"),
+    "abort": Finish(FinishReason.CANCELLED, "cancelled"),
+    "unknown": Finish(FinishReason.UNKNOWN, "eos_maybe"),
+    "fault": Fault("overload", "busy", status=529, code="full", retry_after_s=2.0, request_id="r"),
+    "dead end": DeadEndReached("schema", 7, "a comma"),
+    "lost": ConnectionLost(),
+    "close": None,
+}
+
+FOLLOWS = {
+    "receiving": """text: held -; space: receiving -; prose: hiding -; refusal: refusing -; usage: receiving -;
+        ping: receiving -; notice: receiving -; stop: finished unfinished; length: finished max_tokens;
+        context: finished context; paused: finished paused; filter: finished filtered; decline: finished refused text;
+        malformed: finished malformed; abort: finished aborted; unknown: finished unknown; fault: ended fault;
+        dead end: ended dead end; lost: ended lost; close: ended disconnected""",
+    "held": """text: hiding -; space: held -; prose: hiding -; refusal: refusing -; usage: held -; ping: held -;
+        notice: held -; stop: finished whole; length: finished max_tokens; context: finished context;
+        paused: finished paused; filter: finished filtered; decline: finished refused text;
+        malformed: finished malformed; abort: finished aborted; unknown: finished unknown; fault: ended fault;
+        dead end: ended dead end; lost: ended lost; close: ended disconnected""",
+    "hiding": """text: hiding -; space: hiding -; prose: hiding -; refusal: refusing -; usage: hiding -; ping: hiding -;
+        notice: hiding -; stop: finished outside; length: finished violated; context: finished violated;
+        paused: finished violated; filter: finished filtered; decline: finished refused text;
+        malformed: finished violated; abort: finished violated; unknown: finished unknown; fault: ended fault;
+        dead end: ended violated; lost: ended violated; close: ended violated""",
+    "refusing": """text: refusing -; space: refusing -; prose: refusing -; refusal: refusing -; usage: refusing -;
+        ping: refusing -; notice: refusing -; stop: finished refused words; length: finished refused words;
+        context: finished refused words; paused: finished refused words; filter: finished refused words;
+        decline: finished refused words; malformed: finished refused words; abort: finished refused words;
+        unknown: finished unknown; fault: ended fault; dead end: ended refused words; lost: ended refused words;
+        close: ended refused words""",
+    "finished": """text: ended late; space: ended late; prose: ended late; refusal: ended late; usage: finished whole;
+        ping: finished whole; notice: finished whole; stop: ended late; length: ended late; context: ended late;
+        paused: ended late; filter: ended late; decline: ended late; malformed: ended late; abort: ended late;
+        unknown: ended late; fault: ended whole; dead end: ended late; lost: ended whole; close: ended whole""",
+}
+CASES = [
+    (before, *(word.strip() for word in case.split(":")))
+    for before, cases in FOLLOWS.items()
+    for case in cases.split(";")
+]
+
+
+def facts(verdict: Verdict | None, *names: str) -> tuple[object, ...]:
+    return tuple(getattr(verdict, name) for name in names)
+
+
+def is_as(word: str, verdict: Verdict | None, text: bytes) -> bool:
+    """Return whether a verdict is what a word of the table means, after that text."""
+    match word:
+        case "-":
+            return verdict is None
+        case "whole":
+            return type(verdict) is Whole and verdict.text == text
+        case "outside":
+            return type(verdict) is Outside and verdict.text == text and is_as("violated", verdict.violation, text)
+        case "violated":
+            return type(verdict) is Violated and facts(verdict, "kind", "position") == ("not_json", 0)
+        case "unfinished":
+            return type(verdict) is Violated and facts(verdict, "kind", "position") == ("not_accepting", len(text))
+        case "malformed":
+            return type(verdict) is Violated and facts(verdict, "kind", "position") == ("server_malformed", len(text))
+        case "max_tokens" | "context" | "paused":
+            return type(verdict) is Truncated and verdict.kind == word
+        case "filtered":
+            return type(verdict) is Filtered
+        case "refused text":
+            return type(verdict) is Refused and verdict.text == text.decode()
+        case "refused words":
+            return type(verdict) is Refused and verdict.text in ("no", "no!")
+        case "disconnected" | "aborted" | "lost":
+            kind = "ended" if word == "disconnected" else word
+            return type(verdict) is Disconnected and verdict.kind == kind
+        case "unknown" | "late":
+            return type(verdict) is Unavailable and verdict.kind == (
+                "unknown_finish" if word == "unknown" else "protocol"
+            )
+        case "fault":
+            wanted = ("overload", "busy", 529, "full", 2.0, "r")
+            names = ("kind", "message", "status", "code", "retry_after_s", "request_id")
+            return type(verdict) is Unavailable and facts(verdict, *names) == wanted
+        case _:
+            wanted = ("schema", 7, "a comma")
+            return type(verdict) is DeadEnd and facts(verdict, "cause", "prefix_tokens", "explanation") == wanted
+
+
+def gate_before(before: str) -> Gate:
+    gate = gate_of()
+    for event in BEFORE[before]:
+        gate.feed(event)
+    assert gate.state is State[before.upper()]
+    return gate
+
+
+def test_every_event_in_every_state_is_in_the_table() -> None:
+    assert {case[:2] for case in CASES} == {(before, event) for before in BEFORE for event in EVENTS}
+
+
+@pytest.mark.parametrize(("before", "event", "wanted"), CASES, ids=[f"{case[0]}, {case[1]}" for case in CASES])
+def test_event_leads_where_it_must(before: str, event: str, wanted: str) -> None:
+    gate = gate_before(before)
+    given, text = EVENTS[event], gate.evidence.text
+    if given is None:
+        gate.close()
+    else:
+        gate.feed(given)
+    state, word = wanted.split(" ", 1)
+    assert gate.state is State[state.upper()]
+    assert is_as(word, gate.verdict, text), gate.verdict
+    if gate.state is State.ENDED:
+        for late in EVENTS.values():
+            with pytest.raises(MisuseError):
+                gate.close() if late is None else gate.feed(late)
+
+
+def test_gate_of_a_language_with_the_empty_text_begins_held() -> None:
+    class Anything:
+        is_accepting = True
+        position = 0
+
+        def feed(self, data: bytes) -> bool:
+            self.position += len(data)
+            return True
+
+        def explain(self) -> str:
+            return ""
+
+    gate = Gate(Anything(), json_acceptor=Anything, text_bytes=10, key_bytes=10)
+    assert gate.state is State.HELD
+    assert gate_of().state is State.RECEIVING
+
+
+def test_gate_tells_what_it_saw() -> None:
+    gate = gate_before("receiving")
+    gate.feed(Usage(1, 2))
+    gate.feed(Usage(3, 4))
+    gate.feed(Notice("missing_done"))
+    gate.feed(Finish(FinishReason.LENGTH, "max"))
+    evidence = gate.evidence
+    assert (evidence.usage, evidence.finish, evidence.text) == (Usage(3, 4), Finish(FinishReason.LENGTH, "max"), HEAD)
+    assert evidence.notices == {"missing_done"}
+    assert not evidence.is_line_lost
+    gate.feed(ConnectionLost())
+    assert evidence.is_line_lost
+    assert gate_before("receiving").evidence.notices == set()
+
+
+def test_first_finish_stays_when_a_second_comes() -> None:
+    gate = gate_before("finished")
+    gate.feed(Finish(FinishReason.LENGTH, "length"))
+    assert gate.evidence.finish == Finish(FinishReason.STOP, "stop")
+
+
+def test_first_breach_stays_when_more_is_hidden() -> None:
+    gate = gate_before("hiding")
+    first = gate.evidence.violation
+    gate.feed(TextDelta(b"}" * 9))
+    assert gate.evidence.violation is first
+    assert gate.evidence.text == PROSE + b"}" * 9
+
+
+@pytest.mark.parametrize("before", ["held", "hiding", "receiving"])
+def test_gate_accepts_only_what_it_holds(before: str) -> None:
+    assert gate_before(before).is_accepting is (before == "held")
+
+
+def test_whole_value_with_more_behind_it_is_accepted_no_more() -> None:
+    gate = gate_before("held")
+    gate.feed(TextDelta(b" x"))
+    assert not gate.is_accepting
+
+
+@pytest.mark.parametrize("name", ["passed", "hidden", "refusal"])
+def test_repr_of_the_evidence_shows_no_text(name: str) -> None:
+    value: object = "canary4711" if name == "refusal" else bytearray(b"canary4711")
+    assert "canary" not in repr(Evidence(**{name: value}))
+
+
+def test_repr_of_a_verdict_shows_no_text() -> None:
+    gate = gate_before("hiding")
+    gate.feed(Finish(FinishReason.STOP, "stop"))
+    assert "Sure" not in repr(gate.verdict)
+    assert "Sure" not in repr(Whole(b"Sure"))
+
+
+@pytest.mark.parametrize("size", [HIDDEN_BYTES - 1, HIDDEN_BYTES, HIDDEN_BYTES + 1])
+@pytest.mark.parametrize("first", [1, 100, HIDDEN_BYTES])
+def test_hidden_text_is_kept_to_its_limit(size: int, first: int) -> None:
+    gate = gate_of()
+    data = b"x" * size
+    for piece in (data[:first], data[first:]):
+        if piece:
+            gate.feed(TextDelta(piece))
+    assert len(gate.evidence.hidden) == min(size, HIDDEN_BYTES)
+    assert gate.state is (State.ENDED if size > HIDDEN_BYTES else State.HIDING)
+
+
+@pytest.mark.parametrize("size", [REFUSAL_CHARACTERS - 1, REFUSAL_CHARACTERS, REFUSAL_CHARACTERS + 1])
+@pytest.mark.parametrize("before", ["receiving", "hiding"])
+def test_refusal_is_kept_to_its_limit(size: int, before: str) -> None:
+    gate = gate_before(before)
+    gate.feed(RefusalDelta("n"))
+    gate.feed(RefusalDelta("o" * (size - 1)))
+    assert len(gate.evidence.refusal) == min(size, REFUSAL_CHARACTERS)
+    assert gate.state is (State.ENDED if size > REFUSAL_CHARACTERS else State.REFUSING)
+
+
+def test_first_words_of_a_refusal_longer_than_kept_are_read_on() -> None:
+    gate = gate_of()
+    gate.feed(RefusalDelta("n" * (REFUSAL_CHARACTERS + 1)))
+    assert gate.state is State.REFUSING
+    gate.close()
+    assert facts(gate.verdict, "text") == ("n" * REFUSAL_CHARACTERS,)
+
+
+def test_text_beside_a_refusal_is_not_shown_and_not_kept() -> None:
+    gate = gate_before("refusing")
+    assert gate.feed(TextDelta(PAYMENT)) == b""
+    assert gate.evidence.text == b""
+
+
+@pytest.mark.parametrize("size", [1, 7, None])
+def test_limit_of_the_text_ends_what_is_shown(size: int | None) -> None:
+    gate = gate_of(text_bytes=10)
+    pieces = [PAYMENT] if size is None else [PAYMENT[at : at + size] for at in range(0, len(PAYMENT), size)]
+    shown = b"".join(gate.feed(TextDelta(piece)) for piece in pieces)
+    assert shown == PAYMENT[:10]
+    assert (gate.state, gate.evidence.text) == (State.HIDING, PAYMENT)
+    gate.close()
+    assert facts(gate.verdict, "kind", "position") == ("limit", 10)
+
+
+def test_run_of_white_space_that_breaks_its_limit_is_a_breach_at_its_place_within_a_chunk() -> None:
+    gate = gate_of()
+    spaces = b" " * WHITE_SPACE_RUN_BYTES
+    assert gate.feed(TextDelta(b"{" + spaces + b'  "amount"')) == b"{" + spaces
+    assert gate.evidence.hidden == b'  "amount"'
+    gate.close()
+    assert facts(gate.verdict, "kind", "position") == ("whitespace", 1 + WHITE_SPACE_RUN_BYTES)
+
+
+@pytest.mark.parametrize("space", [b" ", b"\t", b"\n", b"\r"])
+def test_run_of_white_space_counts_on_over_chunks_and_ends_with_any_other_byte(space: bytes) -> None:
+    half, inside = space * (WHITE_SPACE_RUN_BYTES // 2), b" " * (2 * WHITE_SPACE_RUN_BYTES)
+    gate = gate_of(True)
+    for piece in (half, half, b"[", half, half, b"1", half, half, b",", half, half, b'"', inside, b'"', half):
+        assert gate.feed(TextDelta(piece)) == piece
+    assert gate.feed(TextDelta(half)) == half
+    assert gate.feed(TextDelta(space)) == b""
+    assert gate.state is State.HIDING
+
+
+@pytest.mark.parametrize("text", [rb'"\"', rb'"\\\"', rb'"\\\\\"'])
+def test_escaped_quote_does_not_end_a_string_for_the_measure_of_white_space(text: bytes) -> None:
+    spaces = b" " * (2 * WHITE_SPACE_RUN_BYTES)
+    for pieces in ([text + spaces + b'"'], [bytes((byte,)) for byte in text + spaces + b'"']):
+        gate = gate_of(True)
+        assert b"".join(gate.feed(TextDelta(piece)) for piece in pieces) == text + spaces + b'"'
+        assert gate.state is State.HELD
+
+
+@pytest.mark.parametrize("text", [rb'"\\"', rb'"a"', rb'""', rb'"\u0022"', rb'"\\\\"'])
+def test_quote_after_an_escape_ends_a_string_for_the_measure_of_white_space(text: bytes) -> None:
+    spaces = b" " * WHITE_SPACE_RUN_BYTES
+    for pieces in ([text + spaces + b" "], [bytes((byte,)) for byte in text + spaces + b" "]):
+        gate = gate_of(True)
+        assert b"".join(gate.feed(TextDelta(piece)) for piece in pieces) == text + spaces
+        assert gate.state is State.HIDING
