@@ -1,0 +1,114 @@
+"""Run coroutines in a thread of their own, and wait for them from others."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, ExitStack
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import anyio
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+from commitgate.errors import MisuseError
+
+T = TypeVar("T")
+
+
+class Bridge:
+    """Own one thread with an event loop, in which an asynchronous context manager is held open.
+
+    Args:
+        held: what is entered first and left last, all within the thread.
+        name: what messages call the one that is to be entered.
+    """
+
+    def __init__(self, held: AbstractAsyncContextManager[object], name: str) -> None:
+        self._held = held
+        self._name = name
+        self._stack = ExitStack()
+        self._portal: BlockingPortal | None = None
+        self._thread: int | None = None
+
+    def __enter__(self) -> Self:
+        """Start the thread.
+
+        Raises:
+            MisuseError: it was started already, or the calling thread runs an event loop.
+        """
+        if self._portal is not None:
+            raise MisuseError(f"this {self._name} is entered already")
+        _check_no_loop()
+        with ExitStack() as stack:
+            portal = stack.enter_context(start_blocking_portal("asyncio"))
+            self._thread = portal.call(threading.get_ident)
+            stack.enter_context(portal.wrap_async_context_manager(self._held))
+            self._stack, self._portal = stack.pop_all(), portal
+        return self
+
+    def __exit__(
+        self, error_type: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave what is held and end the thread."""
+        try:
+            self._stack.__exit__(error_type, error, trace)
+        finally:
+            self._portal = None
+
+    def enter(self, entered: AbstractAsyncContextManager[object]) -> ExitStack:
+        """Enter a further context manager; leaving the returned one leaves it."""
+        _check_no_loop()
+        stack = ExitStack()
+        stack.enter_context(self._running().wrap_async_context_manager(entered))
+        return stack
+
+    def wait(self, function: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Run a coroutine in the thread and wait for its end.
+
+        An exception that reaches the waiting thread meanwhile, as Ctrl-C does, cancels the coroutine, waits for what
+        it still has to do and goes on.
+
+        Raises:
+            MisuseError: the thread was not started, or the calling thread runs an event loop.
+        """
+        _check_no_loop()
+        ended = threading.Event()
+
+        async def run() -> T:
+            try:
+                return await function()
+            finally:
+                ended.set()
+
+        future = self._running().start_task_soon(run)
+        try:
+            return future.result()
+        except BaseException:
+            if not future.done():
+                future.cancel()
+                ended.wait()
+            raise
+
+    def call(self, function: Callable[[], T]) -> T:
+        """Run a function in the thread, from any thread, that one included."""
+        portal = self._running()
+        return function() if threading.get_ident() == self._thread else portal.call(function)
+
+    def _running(self) -> BlockingPortal:
+        if self._portal is None:
+            raise MisuseError(f"enter the {self._name} first, and use it only inside its with block")
+        return self._portal
+
+
+def _check_no_loop() -> None:
+    try:
+        anyio.get_cancelled_exc_class()
+    except RuntimeError:
+        return
+    raise MisuseError(
+        "commitgate.sync would block the event loop of this thread; use commitgate.Client with async with and await"
+    )
+
+
+__all__ = ["Bridge"]

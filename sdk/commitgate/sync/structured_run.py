@@ -1,0 +1,103 @@
+"""Hand one running call to a caller that blocks: previews to look at, a way to cancel, and the outcome."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from types import TracebackType
+from typing import TYPE_CHECKING, Generic, Self
+
+from typing_extensions import TypeVar
+
+from commitgate.errors import MisuseError
+from commitgate.preview import Preview, Reset
+from commitgate.sync.bridge import Bridge
+
+if TYPE_CHECKING:
+    from commitgate.outcome import Outcome
+    from commitgate.run.structured_run import StructuredRun as AsynchronousRun
+
+T = TypeVar("T", default=object)
+R = TypeVar("R", default=None)
+
+
+class StructuredRun(Generic[T, R]):
+    """Follow one call. Enter it with ``with``; it starts then, and leaving it early cancels it.
+
+    Iterating gives previews while the text grows, and ends when the call has ended. A slow consumer skips previews; it
+    never slows the model. ``cancel`` may be called from any thread, any number of times.
+
+    The call runs in the client's thread. So where it is cancelled while it commits, the commit is finished first, and
+    the outcome says what the ledger holds.
+    """
+
+    def __init__(self, run: AsynchronousRun[T, R], bridge: Bridge) -> None:
+        self._run = run
+        self._bridge = bridge
+        self._entered: ExitStack | None = None
+        self._outcome: Outcome[T, R] | None = None
+
+    def __enter__(self) -> Self:
+        """Start the call.
+
+        Raises:
+            MisuseError: it was started before.
+        """
+        self._entered = self._bridge.enter(self._run)
+        return self
+
+    def __exit__(
+        self, error_type: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Cancel what still runs and wait until it has ended; a commit that has begun is finished."""
+        assert self._entered is not None, "a run is left after it was entered"
+        self._entered.__exit__(error_type, error, trace)
+
+    def __iter__(self) -> Self:
+        """Iterate over previews and resets."""
+        return self
+
+    def __next__(self) -> Preview | Reset:
+        """Wait for the next preview.
+
+        Raises:
+            StopIteration: the call has ended.
+            Exception: what ``outcome`` would raise.
+        """
+        self._check_entered()
+        item = self._bridge.wait(self._next)
+        if item is None:
+            raise StopIteration
+        return item
+
+    def cancel(self) -> None:
+        """End the call as ``Cancelled``, unless it has ended or a commit has begun."""
+        if not self._run.is_done:
+            self._bridge.call(self._run.cancel)
+
+    def outcome(self) -> Outcome[T, R]:
+        """Wait for the end of the call and return how it ended.
+
+        Raises:
+            MisuseError: the run was not entered; or the call contradicts itself.
+            BackendError: the model cannot be had.
+            LedgerError: the key conflicts, is in progress, or the ledger cannot be used.
+        """
+        self._check_entered()
+        if self._outcome is None:
+            self._outcome = self._bridge.wait(self._run.outcome)
+        return self._outcome
+
+    @property
+    def is_done(self) -> bool:
+        """Say whether the call has ended."""
+        return self._run.is_done
+
+    async def _next(self) -> Preview | Reset | None:
+        return await anext(self._run, None)
+
+    def _check_entered(self) -> None:
+        if self._entered is None:
+            raise MisuseError("enter the run first: with client.stream_structured(...) as run")
+
+
+__all__ = ["StructuredRun"]
