@@ -6,6 +6,7 @@ from commitgate.contract import Contract
 from commitgate.effect import EffectContext
 from commitgate.errors import CommitgateError, EffectRejected
 from commitgate.gate.check_context import CheckContext
+from commitgate.gate.content import each_untrusted
 from commitgate.gate.layers import Failure, Layer, LayerRecord
 from commitgate.gate.rules import Rule, RuleViolation
 from commitgate.limits import Limits
@@ -36,6 +37,7 @@ from commitgate.risk import Risk
 from commitgate.run.structured_run import StructuredRun
 from commitgate.style import FreeSpace, Style
 from commitgate.timeouts import Timeouts
+from commitgate.untrusted_text import UntrustedText
 
 __all__ = [
     "Cancelled",
@@ -79,5 +81,7 @@ __all__ = [
     "Truncated",
     "Unavailable",
     "Unsupported",
+    "UntrustedText",
     "Violated",
+    "each_untrusted",
 ]

@@ -20,6 +20,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonRef, JsonSchemaValue
 from pydantic_core import core_schema
 
 from commitgate import type_texts
+from commitgate.untrusted_text import UNTRUSTED
 
 KEY_FORMATS = frozenset({None, "binary", "date", "ipv4", "uuid"})
 """Formats of keys in which every value has one spelling, or can be held to one."""
@@ -132,6 +133,12 @@ class SteeringSchema(GenerateJsonSchema):
         if any(schema.get(name) is not None for name in _BOUNDS):
             return number
         return {"anyOf": [number, {**text, "pattern": type_texts.FRACTION}]}
+
+    def chain_schema(self, schema: core_schema.ChainSchema) -> JsonSchemaValue:
+        """Refuse a pattern on untrusted text, which pydantic would look for in a ``str``."""
+        if _is_untrusted(schema["steps"][0]):
+            raise _refused("pydantic looks for a pattern in a str alone")
+        return super().chain_schema(schema)
 
     def complex_schema(self, schema: core_schema.ComplexSchema) -> JsonSchemaValue:
         """Refuse complex numbers: JSON has none, and most texts spell none."""
@@ -318,6 +325,18 @@ def _unless_below(bound: timedelta | None) -> timedelta | None:
 def _is_text(schema: CoreSchemaOrField) -> bool:
     inner = schema.get("schema")
     return isinstance(inner, dict) and cast("Mapping[str, object]", inner).get("type") == "str"
+
+
+def _is_untrusted(schema: CoreSchemaOrField) -> bool:
+    """Say whether a schema is that of untrusted text, with bounds or without."""
+    found: object = schema
+    while isinstance(found, dict):
+        node = cast("dict[str, object]", found)
+        notes = node.get("metadata")
+        if isinstance(notes, dict) and UNTRUSTED in notes:
+            return True
+        found = node.get("schema")
+    return False
 
 
 def _refuse_bounds(schema: Mapping[str, object], what: str) -> None:

@@ -1,32 +1,5 @@
-"""Make text that came from elsewhere safe to write to a terminal.
+"""Make text that came from elsewhere safe to write to a terminal."""
 
-A model's answer, a schema and a file name may hold escape sequences that move the cursor, change the window's title
-or turn the direction of writing. Every character that is not meant to be seen is written as an escape.
-"""
-
-from __future__ import annotations
-
-from unicodedata import category
-
-_UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
-
-
-def harmless(text: str, *, keep: str = "") -> str:
-    """Return the text with every control, format, private and surrogate character as ``\\uXXXX``.
-
-    Args:
-        keep: characters to leave as they are, such as a line feed.
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(_shown(character) if character not in keep else character for character in text)
-
-
-def _shown(character: str) -> str:
-    if category(character) not in _UNSEEN:
-        return character
-    number = ord(character)
-    return f"\\u{number:04x}" if number <= 0xFFFF else f"\\U{number:08x}"
-
+from commitgate.harmless import harmless
 
 __all__ = ["harmless"]

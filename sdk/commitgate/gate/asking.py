@@ -59,19 +59,21 @@ async def ask(
     kind: Kind,
     read: Callable[[object], tuple[R, ...] | None],
     run: RunBlocking = run_here,
+    copies: bool = True,
 ) -> tuple[R, ...] | Failure:
     """Ask a function, sync or async, about a copy of the value.
 
     Args:
         function: takes the value and ``others``.
-        value: it; the function gets a copy of its own, so what it does to it changes nothing elsewhere.
+        value: it; the function gets a copy of its own: what it does to it changes nothing elsewhere.
         others: handed over as they are.
         kind: what sort of function it is.
         read: makes the answer out of what was returned; None where nothing of that sort may be returned.
         run: runs the function, and ``read`` after it, unless it is async.
+        copies: False hands over the value itself, to a function that is known to leave it as it is.
     """
     try:
-        own = deepcopy(value)
+        own = deepcopy(value) if copies else value
     except Exception as error:  # noqa: BLE001 - copying runs code of the caller's classes, which may raise anything
         message = f"the value cannot be copied for a {kind.word} ({type(error).__name__}); give the type plainer fields"
         return Failure(layer=kind.layer, code=NOT_COPYABLE, pointer="", message=message, retryable=False)

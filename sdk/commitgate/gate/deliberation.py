@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from commitgate.errors import MisuseError
 from commitgate.gate.asking import Kind, RunBlocking, ask
 from commitgate.gate.check_context import CheckContext
 from commitgate.gate.checks import Checks
-from commitgate.gate.content import CONTENT, refuse_hidden_characters
+from commitgate.gate.content import CONTENT, PlacedViolation, refuse_hidden_characters
 from commitgate.gate.layer_states import Stage, Step
 from commitgate.gate.layers import Failure, Layer
 from commitgate.gate.rules import RETURNS, RULE, RuleViolation, failure, violations
+from commitgate.gate.untrusted_places import Path
 from commitgate.gate.way import Way
 from commitgate.outcome import Invalid, NeedsApproval, Receipt
 
@@ -52,6 +53,7 @@ class Deliberation(Generic[T]):
         value: it. Each check gets a copy of its own.
         checks: whom to ask.
         context: for whom.
+        show_pointer: writes a path into the value as a JSON pointer without the model's own words.
         run_blocking: runs sync evidence, ``authorize`` and ``approve``, which look things up.
     """
 
@@ -59,6 +61,7 @@ class Deliberation(Generic[T]):
     value: T = field(repr=False)
     checks: Checks[T]
     context: CheckContext
+    show_pointer: Callable[[Path], str]
     run_blocking: RunBlocking
     reasons: tuple[str, ...] = field(default=(), init=False, repr=False)
 
@@ -73,7 +76,10 @@ class Deliberation(Generic[T]):
                 case Stage.RULES:
                     await self._ask(RULE, self.checks.rules)
                 case Stage.CONTENT:
-                    await self._ask(CONTENT, (refuse_hidden_characters, *self.checks.content))
+                    built_in = await ask(
+                        refuse_hidden_characters, self.value, kind=CONTENT, read=violations, copies=False
+                    )
+                    await self._ask(CONTENT, self.checks.content, built_in)
                 case Stage.EVIDENCE:
                     await self._look_up(EVIDENCE, self.checks.evidence, violations)
                 case Stage.APPROVAL:
@@ -90,8 +96,11 @@ class Deliberation(Generic[T]):
                 case stage:
                     raise MisuseError(f"no value can be judged {'yet' if stage is None else f'at {stage.name}'}")
 
-    async def _ask(self, kind: Kind, functions: Sequence[Callable[[T], object]]) -> None:
-        self._settle(kind, [await ask(each, self.value, kind=kind, read=violations) for each in functions])
+    async def _ask(
+        self, kind: Kind, functions: Sequence[Callable[[T], object]], *before: tuple[RuleViolation, ...] | Failure
+    ) -> None:
+        answers = [await ask(each, self.value, kind=kind, read=violations) for each in functions]
+        self._settle(kind, [*before, *answers])
 
     async def _look_up(
         self,
@@ -111,10 +120,20 @@ class Deliberation(Generic[T]):
             if isinstance(answer, Failure):
                 failures.append(answer)
             else:
-                may_retry = kind is not AUTHORIZE
-                failures += [failure(violation, kind.layer, may_retry=may_retry) for violation in answer]
+                failures += [self._failure(kind, violation) for violation in answer]
         step = Step.FAILED if failures else Step.PASSED if answers else Step.SKIPPED
         self.way.take(step, tuple(failures))
+
+    def _failure(self, kind: Kind, violation: RuleViolation) -> Failure:
+        found = failure(violation, kind.layer, may_retry=kind is not AUTHORIZE)
+        if not isinstance(violation, PlacedViolation):
+            return found
+        data = {} if found.data is None else found.data
+        return replace(
+            found,
+            pointer=self.show_pointer(violation.path),
+            data={**data, "pointer": violation.pointer} if isinstance(data, dict) else data,
+        )
 
     async def _ask_for_a_person(self) -> None:
         failures: tuple[Failure, ...] = ()

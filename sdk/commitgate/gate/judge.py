@@ -126,7 +126,14 @@ class Judge(Generic[T]):
         return ending
 
     def _deliberation(self, value: T, checks: Checks[T], context: CheckContext) -> Deliberation[T]:
-        return Deliberation(way=self._way, value=value, checks=checks, context=context, run_blocking=self._run_blocking)
+        return Deliberation(
+            way=self._way,
+            value=value,
+            checks=checks,
+            context=context,
+            show_pointer=self._type.shown_pointer,
+            run_blocking=self._run_blocking,
+        )
 
     def _parse(self, text: bytes) -> Parsed | Failure:
         parsed = strict_parse(text, nesting=self._nesting)

@@ -100,6 +100,10 @@ class TypeLayer(Generic[T]):
             contract.schema if self._adapter is None else _marked_schema(self._adapter), contract.documents
         )
 
+    def shown_pointer(self, path: Path) -> str:
+        """Return the JSON pointer of ``path`` with every key that the schema does not declare written as ``*``."""
+        return shown_pointer(self._schemas, path)
+
     def judge(self, value: JsonValue) -> Typed[T] | tuple[Failure, ...]:
         """Return the typed value, or what stands against it.
 
@@ -172,7 +176,7 @@ class TypeLayer(Generic[T]):
 
     def _failure(self, code: str, path: Path, message: str, data: JsonObject | None = None) -> Failure:
         facts: JsonObject = {"pointer": child("", *path), **(data or {})}
-        pointer = shown_pointer(self._schemas, path)
+        pointer = self.shown_pointer(path)
         return Failure(layer=Layer.TYPE, code=code, pointer=pointer, message=message, data=facts)
 
 
