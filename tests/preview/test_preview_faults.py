@@ -1,12 +1,13 @@
 """Find the first impossible byte, at its exact offset, under its right name."""
 
 import json
+from itertools import product
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from preview_oracle import verdict
-from preview_reading import unhurried
+from preview_reading import DOCUMENTS, unhurried
 
 from commitgate.preview import PreviewReader
 
@@ -141,3 +142,16 @@ def test_what_is_accepted_is_json(opening: bytes, rest: list[bytes]) -> None:
     reader.feed(text)
     if reader.finish().state == "accept":
         json.loads(text)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+@pytest.mark.parametrize("put", ["in place of a byte", "before a byte"])
+def test_text_fed_singly_turns_invalid_with_its_first_impossible_byte(document: bytes, put: str) -> None:
+    for at, byte in product(range(len(document)), b'{}[]:,"\\u0-.e tx\x00\x80\xc3\xed\xf4'):
+        text = document[:at] + bytes((byte,)) + document[at + (put == "in place of a byte") :]
+        reader = PreviewReader()
+        first = next(
+            (offset for offset in range(len(text)) if reader.feed(text[offset : offset + 1]).state.is_invalid), None
+        )
+        assert first == verdict(text)
+        assert first is None or reader.position == first

@@ -15,10 +15,11 @@ def test_repr_shows_no_text() -> None:
     assert "swordfish" not in repr(preview) + repr(reader)
 
 
-def test_legal_mass_is_attached_to_a_copy() -> None:
+def test_what_the_call_knows_is_noted_on_a_copy() -> None:
     preview = PreviewReader().feed(b'["a')
-    marked = preview.with_legal_mass(0.25)
-    assert (preview.legal_mass, marked.legal_mass) == (None, 0.25)
+    marked = preview.noted(attempt=2, legal_mass=0.25)
+    assert (preview.attempt, preview.legal_mass) == (1, None)
+    assert (marked.attempt, marked.legal_mass) == (2, 0.25)
     assert marked.value == preview.value == ["a"]
 
 

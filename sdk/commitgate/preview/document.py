@@ -33,10 +33,12 @@ class Document:
         self._places = places
         self._reading = _Reading(text, places)
 
-    def reading_at(self, tokens_to: int) -> _Reading:
-        """Return the values as they were at an offset behind a whole token."""
-        reading = self._reading if tokens_to >= self._reading.position else _Reading(self.text, self._places)
-        reading.advance(tokens_to)
+    def reading_at(self, tokens_to: int, shown_to: int) -> _Reading:
+        """Return the values as they were when whole tokens went to one offset, and what was shown to another."""
+        # A reading goes on and never back, not even inside one string.
+        is_later = (tokens_to, shown_to) >= (self._reading.position, self._reading.shown_to)
+        reading = self._reading if is_later else _Reading(self.text, self._places)
+        reading.advance(tokens_to, shown_to)
         return reading
 
 
@@ -45,28 +47,30 @@ class _Reading:
 
     Attributes:
         position: offset up to which tokens were read.
+        shown_to: offset up to which the text was shown, an open string included.
         builder: has their values.
     """
 
-    __slots__ = ("_events", "_text", "_text_from", "_text_shown", "_text_to", "builder", "position")
+    __slots__ = ("_events", "_text", "_text_from", "_text_shown", "_text_to", "builder", "position", "shown_to")
 
     def __init__(self, text: bytearray, places: Places | None) -> None:
-        self.position = 0
+        self.position = self.shown_to = 0
         self.builder = ValueBuilder(places)
         self._text = text
         self._events = EventSource(self.builder)
         self._text_from = self._text_to = 0
         self._text_shown = ""
 
-    def advance(self, tokens_to: int) -> None:
+    def advance(self, tokens_to: int, shown_to: int) -> None:
         """Read the tokens up to an offset."""
+        self.shown_to = shown_to
         if tokens_to > self.position:
             self._events.feed(bytes(self._text[self.position : tokens_to]))
             self.position = tokens_to
 
     def open_text(self, start: int, end: int) -> str:
         """Return the text of whole units; of more units of the string read last, only the new ones are decoded."""
-        if start != self._text_from or end < self._text_to:
+        if start != self._text_from:
             self._text_from = self._text_to = start
             self._text_shown = ""
         if end > self._text_to:
@@ -127,7 +131,8 @@ class Moment:
     def _read(self) -> None:
         self._open_nodes = 0
         if self.has_value:
-            reading = self.document.reading_at(self.tokens_to)
+            shown_to = self.tokens_to if self._open_text is None else self._open_text[1]
+            reading = self.document.reading_at(self.tokens_to, shown_to)
             text = None
             if self._open_text is not None and not reading.builder.holds_next():
                 text = reading.open_text(*self._open_text)

@@ -20,6 +20,12 @@ _WHITE_SPACE = b" \t\n\r"
 _DELIMITERS = _WHITE_SPACE + b'{}[],:"'
 """What ends a number's spelling, in its right place or not; any other byte is a bad spelling."""
 _SPACES = re.compile(rb"[ \t\n\r]*+")
+_SHORT_NUMBER = rb"-?+(?:0|[1-9][0-9]{0,19}+)(?:\.[0-9]{1,20}+)?+"
+_SHORT_NUMBERS = {
+    # A whole one in front of what may follow it here, which most are: all others are walked byte by byte.
+    Place.AFTER_ITEM: re.compile(_SHORT_NUMBER + rb"(?=[,\]])"),
+    Place.AFTER_MEMBER: re.compile(_SHORT_NUMBER + rb"(?=[,}])"),
+}
 
 
 class Lexer:
@@ -124,24 +130,22 @@ class Lexer:
             self.fault = _misfit(self._place)
             return at
         match token:
-            case Token.OBJECT | Token.ARRAY:
-                return self._nest(token, at)
-            case Token.CLOSE:
-                if self._nesting.pop() is Place.AFTER_MEMBER:
-                    self._keys.pop()
-                self._place = self._after_value()
             case Token.COMMA:
                 self._place = Place.VALUE if self._place is Place.AFTER_ITEM else Place.KEY
-            case Token.COLON:
-                self._place = Place.VALUE
+            case Token.NUMBER:
+                return self._begin_number(at)
             case Token.KEY | Token.STRING:
                 self._open = token
                 self._opened_at = at
                 self._units_to = at + 1
-            case Token.NUMBER:
-                self._open = token
-                self._number = NumberWalk()
-                return at
+            case Token.COLON:
+                self._place = Place.VALUE
+            case Token.CLOSE:
+                if self._nesting.pop() is Place.AFTER_MEMBER:
+                    self._keys.pop()
+                self._place = self._after_value()
+            case Token.OBJECT | Token.ARRAY:
+                return self._nest(token, at)
             case Token.WORD:
                 self._open = token
                 self._word, self._word_at = WORDS[byte], 0
@@ -149,6 +153,17 @@ class Lexer:
             case _:
                 assert_never(token)
         return at + 1
+
+    def _begin_number(self, at: int) -> int:
+        after = self._after_value()
+        short = _SHORT_NUMBERS.get(after)
+        found = None if short is None else short.match(self.text, at)
+        if found is not None:
+            self._place = after
+            return found.end()
+        self._open = Token.NUMBER
+        self._number = NumberWalk()
+        return at
 
     def _nest(self, token: Token, at: int) -> int:
         if len(self._nesting) == self._max_depth:
