@@ -19,7 +19,7 @@ from commitgate.errors import MisuseError
 from commitgate.gate.rules import RuleViolation
 from commitgate.ledger import MemoryLedger
 from commitgate.outcome import Cancelled, Committed, Invalid
-from commitgate.preview import Preview
+from commitgate.preview import Item, Preview
 from commitgate.sync import Client
 from commitgate.testing import ScriptedBackend, Step
 
@@ -81,6 +81,26 @@ def test_stream_shows_previews_and_then_its_outcome() -> None:
     assert previews[-1].value == {"amount": 100, "to": "bob"}
     assert run.outcome() is outcome
     assert outcome.name == "committed"
+
+
+def test_items_and_latest_are_followed_at_ones_own_pace() -> None:
+    script: list[Step] = [{"text": "[1,2"}, {"text": ",3]"}, {"finish": "stop"}]
+    with (
+        client_with(ScriptedBackend(script)) as client,
+        client.stream_structured("scripted", list[int], prompt="count") as run,
+    ):
+        items = list(run.items())
+        *_, last = run.latest()
+    assert [isinstance(item, Item) and item.value for item in items] == [1, 2, 3]
+    assert isinstance(last, Preview)
+    assert last.value == [1, 2, 3]
+
+
+def test_dropped_run_is_told_and_does_not_keep_the_client_from_ending() -> None:
+    backend = ScriptedBackend(HALF)
+    with pytest.warns(ResourceWarning, match="dropped"), client_with(backend) as client:
+        next(client.stream_structured("scripted", Pay, prompt="pay").__enter__())
+    assert backend.open_streams == 0
 
 
 def test_cancel_from_another_thread_ends_iteration() -> None:
@@ -242,5 +262,5 @@ def test_both_faces_have_the_same_parts(kind: type[object], blocking: type[objec
 def test_both_faces_take_the_same_arguments(kind: type[object], blocking: type[object], name: str) -> None:
     wanted, found = (inspect.signature(vars(each)[name]) for each in (kind, blocking))
     assert list(found.parameters.values()) == list(wanted.parameters.values())
-    if name != "items":
+    if name not in ("items", "latest"):
         assert found.return_annotation == wanted.return_annotation

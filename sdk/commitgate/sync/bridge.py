@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, ExitStack
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import anyio
 from anyio.from_thread import BlockingPortal, start_blocking_portal
@@ -56,13 +56,6 @@ class Bridge:
         finally:
             self._portal = None
 
-    def enter(self, entered: AbstractAsyncContextManager[object]) -> ExitStack:
-        """Enter a further context manager; leaving the returned one leaves it."""
-        _check_no_loop()
-        stack = ExitStack()
-        stack.enter_context(self._running().wrap_async_context_manager(entered))
-        return stack
-
     def wait(self, function: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run a coroutine in the thread and wait for its end.
 
@@ -101,6 +94,41 @@ class Bridge:
         return self._portal
 
 
+class BlockingIterator(Generic[T]):
+    """Iterate over what an asynchronous iterator gives, waiting for each item.
+
+    Args:
+        iterator: gives the items.
+        bridge: runs it.
+    """
+
+    def __init__(self, iterator: AsyncIterator[T], bridge: Bridge) -> None:
+        self._iterator = iterator
+        self._bridge = bridge
+
+    def __iter__(self) -> Self:
+        """Iterate over the items."""
+        return self
+
+    def __next__(self) -> T:
+        """Wait for the next item.
+
+        Raises:
+            StopIteration: none will follow.
+            Exception: what the iterator raises.
+        """
+        found = self._bridge.wait(self._take)
+        if not found:
+            raise StopIteration
+        return found[0]
+
+    async def _take(self) -> tuple[T] | tuple[()]:
+        try:
+            return (await anext(self._iterator),)
+        except StopAsyncIteration:
+            return ()
+
+
 def _check_no_loop() -> None:
     try:
         anyio.get_cancelled_exc_class()
@@ -111,4 +139,4 @@ def _check_no_loop() -> None:
     )
 
 
-__all__ = ["Bridge"]
+__all__ = ["BlockingIterator", "Bridge"]

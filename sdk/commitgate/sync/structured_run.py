@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, Generic, Self
 
 from typing_extensions import TypeVar
 
 from commitgate.errors import MisuseError
-from commitgate.preview import Preview, Reset
-from commitgate.sync.bridge import Bridge
+from commitgate.preview import Item, Preview, Reset
+from commitgate.sync.bridge import BlockingIterator, Bridge
 
 if TYPE_CHECKING:
     from commitgate.outcome import Outcome
@@ -33,7 +32,8 @@ class StructuredRun(Generic[T, R]):
     def __init__(self, run: AsynchronousRun[T, R], bridge: Bridge) -> None:
         self._run = run
         self._bridge = bridge
-        self._entered: ExitStack | None = None
+        self._is_entered = False
+        self._shown = BlockingIterator(run, bridge)
         self._outcome: Outcome[T, R] | None = None
 
     def __enter__(self) -> Self:
@@ -42,15 +42,15 @@ class StructuredRun(Generic[T, R]):
         Raises:
             MisuseError: it was started before.
         """
-        self._entered = self._bridge.enter(self._run)
+        self._bridge.wait(self._run.__aenter__)
+        self._is_entered = True
         return self
 
     def __exit__(
         self, error_type: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Cancel what still runs and wait until it has ended; a commit that has begun is finished."""
-        assert self._entered is not None, "a run is left after it was entered"
-        self._entered.__exit__(error_type, error, trace)
+        self._bridge.wait(lambda: self._run.__aexit__(error_type, error, trace))
 
     def __iter__(self) -> Self:
         """Iterate over previews and resets."""
@@ -64,10 +64,27 @@ class StructuredRun(Generic[T, R]):
             Exception: what ``outcome`` would raise.
         """
         self._check_entered()
-        item = self._bridge.wait(self._next)
-        if item is None:
-            raise StopIteration
-        return item
+        return self._shown.__next__()
+
+    def latest(self) -> BlockingIterator[Preview | Reset]:
+        """Return an iterator of its own over previews and resets: every reset, and the newest preview each time.
+
+        However slow its consumer is, it keeps one preview and slows nothing. Other iterators see the same items.
+        """
+        return BlockingIterator(self._run.latest(), self._bridge)
+
+    def items(self, pointer: str = "") -> BlockingIterator[Item | Reset]:
+        """Return an iterator over the finished items of an array, each once and in order, however slow its consumer is.
+
+        A ``Reset`` says that the items so far belong to a dropped attempt; then they come anew, from the first.
+
+        Args:
+            pointer: JSON pointer (RFC 6901) of the array; ``""`` is the whole value.
+
+        Raises:
+            MisuseError: the pointer is no JSON pointer; or, while iterating, something else than an array stands there.
+        """
+        return BlockingIterator(self._run.items(pointer), self._bridge)
 
     def cancel(self) -> None:
         """End the call as ``Cancelled``, unless it has ended or a commit has begun."""
@@ -92,11 +109,8 @@ class StructuredRun(Generic[T, R]):
         """Say whether the call has ended."""
         return self._run.is_done
 
-    async def _next(self) -> Preview | Reset | None:
-        return await anext(self._run, None)
-
     def _check_entered(self) -> None:
-        if self._entered is None:
+        if not self._is_entered:
             raise MisuseError("enter the run first: with client.stream_structured(...) as run")
 
 
