@@ -94,7 +94,7 @@ class Deliberation(Generic[T]):
                     record = self.way.records[-1]
                     return Invalid(layer=record.layer, failures=record.failures, receipt=Receipt())
                 case stage:
-                    raise MisuseError(f"no value can be judged {'yet' if stage is None else f'at {stage.name}'}")
+                    raise MisuseError(f"no value can be judged at {None if stage is None else stage.name}")
 
     async def _ask(
         self, kind: Kind, functions: Sequence[Callable[[T], object]], *before: tuple[RuleViolation, ...] | Failure

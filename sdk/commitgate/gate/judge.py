@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from commitgate.contract import Contract
+from commitgate.errors import MisuseError
 from commitgate.gate.asking import RunBlocking, run_here
 from commitgate.gate.check_context import CheckContext
 from commitgate.gate.checks import Checks
@@ -110,6 +111,8 @@ class Judge(Generic[T]):
         Raises:
             MisuseError: no value was chosen, or it was judged already.
         """
+        if self._way.stage is not Stage.RULES:
+            raise MisuseError("a value is judged once, after it was chosen")
         return await self._deliberation(value, checks, context).run()
 
     async def authorize(self, value: T, checks: Checks[T], context: CheckContext) -> Invalid | None:
