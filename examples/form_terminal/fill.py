@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from commitgate import Client, Committed, Outcome, Reset, Sampling, StructuredRun
+from commitgate import Client, Committed, Outcome, Reset, Retry, Sampling, StructuredRun
 
 LABELS = {name: field.title or name for name, field in Repair.model_fields.items()}
 
@@ -29,24 +29,24 @@ async def fill(client: Client, console: Console, mail: str) -> Outcome[Repair]:
         messages=conversation(mail),
         prompt_schema="none",
         sampling=Sampling(temperature=0.0, max_tokens=160),
+        retry=Retry(restarts=1),  # also after something was shown; a Reset tells
     )
     async with anyio.create_task_group() as tasks:
         await tasks.start(cancel_on_interrupt, run)
         async with run:
             with Live(form, console=console, auto_refresh=False) as live:
-                async for item in run:
+                async for item in run.latest():
                     if isinstance(item, Reset):
                         form.empty(item.reason)
                     else:
                         form.show(item)
                     live.refresh()
-                outcome = await run.outcome()
-                form.note = ending(outcome)
+                form.note = ending(await run.outcome())
                 live.refresh()
         tasks.cancel_scope.cancel()
     if not console.is_terminal:
         console.line()  # rich ends the last line on a terminal alone
-    return outcome
+    return await run.outcome()
 
 
 async def cancel_on_interrupt(run: StructuredRun[Repair], *, task_status: TaskStatus[None]) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from commitgate import Message
+from commitgate import Client, Message, Retry, Sampling, StructuredRun
 
 SYSTEM = "You fill in booking forms from e-mails to a guest house. Use only what the e-mail says."
 
@@ -67,3 +67,11 @@ def conversation(mail: str) -> list[Message]:
     for text, booking in SHOWN:
         messages += [Message("user", text), Message("assistant", json.dumps(booking.model_dump()))]
     return [*messages, Message("user", mail)]
+
+
+def ask(client: Client, mail: str) -> StructuredRun[Booking]:
+    """Prepare the run for one e-mail. It may start again after something was shown; a Reset tells."""
+    asked, sampling = conversation(mail), Sampling(temperature=0.0, max_tokens=160)
+    return client.stream_structured(
+        "local", Booking, messages=asked, prompt_schema="none", sampling=sampling, retry=Retry(restarts=1)
+    )

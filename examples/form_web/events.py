@@ -42,7 +42,7 @@ class RunResponse(StreamingResponse):
 async def events(run: StructuredRun[Booking]) -> AsyncGenerator[str]:
     """Return the events of a run. A browser that reads slowly misses previews; it never slows the model."""
     try:
-        async for item in run:
+        async for item in run.latest():
             if isinstance(item, Reset):
                 yield event("reset", {"attempt": item.attempt, "reason": item.reason})
             else:

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 
 import uvicorn
-from booking import Booking, conversation
+from booking import Booking, ask
 from events import RunResponse
 from page import HEADERS, PAGE
 from pydantic import BaseModel, Field, ValidationError
@@ -19,12 +19,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from commitgate import Client, Sampling, StructuredRun
+from commitgate import Client, StructuredRun
 from commitgate.backends.base import Backend
 
 MOST_BYTES = 16_384
 MOST_RUNS = 4
-SAMPLING = Sampling(temperature=0.0, max_tokens=160)
 
 
 class Question(BaseModel):
@@ -35,7 +34,8 @@ class Question(BaseModel):
 
 def create_app(backends: Mapping[str, Backend] | None = None) -> Starlette:
     """Return the application, with backends of a test in place of the bundled model."""
-    client, runs = Client(backends=backends), dict[str, StructuredRun[Booking]]()
+    client = Client(backends=backends)
+    runs: dict[str, StructuredRun[Booking]] = {}
 
     async def fill(request: Request) -> Response:
         if request.headers.get("content-type") != "application/json":
@@ -51,9 +51,7 @@ def create_app(backends: Mapping[str, Backend] | None = None) -> Starlette:
             return PlainTextResponse("Send an e-mail of 1 to 2000 characters.", 422)
         if len(runs) >= MOST_RUNS:
             return PlainTextResponse("The model is busy. Try again soon.", 429)
-        asked = conversation(mail)
-        run = client.stream_structured("local", Booking, messages=asked, prompt_schema="none", sampling=SAMPLING)
-        return RunResponse(run, runs)
+        return RunResponse(ask(client, mail), runs)
 
     async def cancel(request: Request) -> Response:
         run = runs.get(request.path_params["key"])

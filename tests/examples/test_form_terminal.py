@@ -29,7 +29,10 @@ REPAIR: Mapping[str, object] = {
     "photos": ["P-11", "P-12"],
     "problem": "It leaks.",
 }
+STOP = {"finish": "stop"}
 STATES = ("", "open", "final")
+
+Script = Sequence[Mapping[str, object]]
 
 
 @pytest.fixture
@@ -148,9 +151,9 @@ def test_hostile_text_is_shown_as_text(form: ModuleType, text: str, where: str) 
 
 
 async def run_script(
-    program: ModuleType, script: Sequence[Mapping[str, object]], *, is_terminal: bool = False
+    program: ModuleType, script: Script, *then: Script, is_terminal: bool = False
 ) -> tuple[object, str]:
-    backend = ScriptedBackend(script, chunking="bytes")
+    backend = ScriptedBackend(script, then=then, chunking="bytes")
     paper = console(is_terminal=is_terminal)
     async with Client(backends={"local": backend}) as client:
         outcome = await program.fill(client, paper, program.MAIL)
@@ -161,7 +164,7 @@ async def run_script(
 
 @pytest.mark.anyio
 async def test_whole_answer_is_committed_and_said_so(program: ModuleType) -> None:
-    outcome, out = await run_script(program, [{"text": json.dumps(REPAIR)}, {"finish": "stop"}])
+    outcome, out = await run_script(program, [{"text": json.dumps(REPAIR)}, STOP])
     assert isinstance(outcome, Committed)
     assert out.splitlines()[-1] == "committed: a pump on floor 12"
     assert out.count(" final") == len(REPAIR)
@@ -177,8 +180,16 @@ async def test_answer_without_an_end_is_no_value_and_said_so(program: ModuleType
 
 @pytest.mark.anyio
 async def test_preview_says_that_it_is_no_value(program: ModuleType) -> None:
-    _, out = await run_script(program, [{"text": json.dumps(REPAIR)}, {"finish": "stop"}], is_terminal=True)
+    _, out = await run_script(program, [{"text": json.dumps(REPAIR)}, STOP], is_terminal=True)
     assert out.index("waiting for the model") < out.index("a preview, not a value") < out.index("committed: ")
+
+
+@pytest.mark.anyio
+async def test_second_attempt_fills_an_emptied_form(program: ModuleType) -> None:
+    whole = [{"text": json.dumps(REPAIR)}, STOP]
+    outcome, out = await run_script(program, [{"text": '{"customer": "Bo'}], whole, is_terminal=True)
+    assert isinstance(outcome, Committed)
+    assert out.rindex("Bo") < out.index("started again from an empty form: disconnected") < out.index("Ada")
 
 
 class Interrupt:

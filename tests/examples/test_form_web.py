@@ -20,7 +20,6 @@ from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-from commitgate import Reset
 from commitgate.testing import ScriptedBackend
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "form_web"
@@ -35,7 +34,10 @@ BOOKING: Mapping[str, object] = {
     "wish": "A quiet room.",
 }
 WORDS = {"guest": "Ada Holm", "arrival": "Friday", "nights": "12", "breakfast": "yes", "extras": "cot, desk"}
+WHOLE = ({"text": json.dumps(BOOKING)}, STOP)
 PATIENCE_S = 20.0
+
+Script = Sequence[Mapping[str, object]]
 
 
 class Gate:
@@ -100,8 +102,8 @@ def serve(portal: BlockingPortal) -> Iterator[Serve]:
     """Return what serves the example with a model that plays a script, and returns its address."""
     with ExitStack() as stack:
 
-        def start(script: Sequence[Mapping[str, object]] = ({"text": json.dumps(BOOKING)}, STOP)) -> str:
-            return stack.enter_context(served(portal, ScriptedBackend(script, chunking="bytes")))
+        def start(script: Script = WHOLE, *then: Script) -> str:
+            return stack.enter_context(served(portal, ScriptedBackend(script, then=then, chunking="bytes")))
 
         yield start
 
@@ -284,12 +286,14 @@ def test_answer_without_an_end_is_shown_as_no_booking(serve: Serve, page: Page) 
 
 
 def test_reset_empties_the_form_and_says_so(serve: Serve, page: Page, gate: Gate) -> None:
-    page.open(serve([{"text": '{"guest": "Ada'}, {"wait": gate}]))
+    again = [{"wait": gate}, {"text": json.dumps(BOOKING)}, STOP]
+    page.open(serve([{"text": json.dumps(BOOKING)[:-2]}], again))
     page.click("fill")
-    page.wait_for_field("guest", "open", "Ada")
-    page.browser.execute_script("SHOW.reset({ attempt: 2, reason: 'disconnected' })")
+    page.wait_until(lambda: page.status() == "Attempt 2 starts from an empty form: disconnected.")
     assert {page.field(name) for name in BOOKING} == {("empty", "")}
-    assert page.status() == "Attempt 2 starts from an empty form: disconnected."
+    gate.open()
+    page.wait_for_ending("committed")
+    assert page.field("guest") == ("final", "Ada Holm")
 
 
 def test_server_that_is_gone_is_said_so(serve: Serve, portal: BlockingPortal, page: Page, gate: Gate) -> None:
@@ -387,17 +391,9 @@ def test_page_may_run_nothing_but_its_own_code(serve: Serve) -> None:
     assert "innerHTML" not in answer.text
 
 
-@pytest.mark.anyio
-async def test_reset_is_an_event_of_its_own() -> None:
-    class Restarted:
-        """Play a run that starts again, and whose end never comes."""
-
-        def __aiter__(self) -> "Restarted":
-            return self
-
-        async def __anext__(self) -> Reset:
-            return Reset(2, "disconnected")
-
-    events = import_module("events").events(Restarted())
-    assert await anext(events) == 'event: reset\ndata: {"attempt": 2, "reason": "disconnected"}\n\n'
-    await events.aclose()
+def test_server_sends_a_reset_before_the_previews_of_a_new_attempt(serve: Serve) -> None:
+    answer = ask(serve([{"text": '{"guest": "Ada'}], WHOLE))
+    names = re.findall(r"^event: (\w+)$", answer.text, flags=re.MULTILINE)
+    assert names[0] == names[-2] == "preview"
+    assert names.count("reset") == 1
+    assert 'event: reset\ndata: {"attempt": 2, "reason": "disconnected"}\n\n' in answer.text
