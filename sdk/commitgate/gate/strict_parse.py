@@ -1,8 +1,9 @@
 """Parse a whole text as JSON, strictly: what RFC 8259 leaves open is refused here, and no digit is lost.
 
 jiter 0.19 does the work. Measured with it: it refuses NaN and Infinity, equal keys (compared after unescaping), lone
-surrogates in every form, a byte order mark, invalid UTF-8 and more than 200 levels. It lets pass numbers of any size,
-so their size is checked here; its messages carry keys of the text, so they are never passed on.
+surrogates in every form, a byte order mark, invalid UTF-8 and more than 201 levels. It lets pass numbers of any size,
+so their size is checked here; its messages carry keys of the text, so they are never passed on. It places the end of an
+unfinished text at its last byte; here it is the length of the text.
 Source: RFC 8259; design, "Numbers".
 """
 
@@ -17,7 +18,7 @@ from commitgate.gate.number_size import NUMBER_SIZE, oversized_number
 from commitgate.json_value import JsonValue
 
 PARSER_NESTING = 200
-"""Deepest nesting that the parser itself can take."""
+"""Deepest nesting that is ever parsed: just below what the parser itself can take."""
 
 _PLACE = re.compile(r"at line (\d+) column (\d+)$")
 
@@ -68,10 +69,12 @@ def strict_parse(text: bytes, *, nesting: int) -> Parsed | Failure:
     oversized = oversized_number(text)
     if oversized is not None:
         return _failure("number_size", NUMBER_SIZE, oversized)
-    return _check_nesting(value, nesting) or Parsed(value)
+    return _check_nesting(value, min(nesting, PARSER_NESTING)) or Parsed(value)
 
 
 def _fault(text: bytes, message: str) -> Failure:
+    if message.startswith("EOF"):
+        return _failure("not_json", "the text is not JSON", len(text))
     place = _PLACE.search(message)
     position = _offset(text, int(place[1]), int(place[2])) if place else 0
     for start, code, words in _CODES:
@@ -84,7 +87,7 @@ def _offset(text: bytes, line: int, column: int) -> int:
     start = 0
     for _ in range(line - 1):
         start = text.index(b"\n", start) + 1
-    return start + max(column - 1, 0)  # an end right after a line feed is reported as column 0
+    return start + column - 1  # a line feed that is at fault is reported as column 0 of the next line
 
 
 def _failure(code: str, message: str, position: int | None) -> Failure:

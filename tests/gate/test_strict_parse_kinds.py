@@ -1,0 +1,169 @@
+"""Every kind of text that a strict parser must refuse, must take, or may decide about, alone and on the way to a value.
+
+The kinds are those that the public JSONTestSuite tells apart; the texts are our own. Where the grammar leaves it open,
+the file says what is decided here, by the code of the failure, or None where the text is taken.
+"""
+
+import json
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+import pytest
+from gate_play import PAYMENT, chunked, play
+from strict_parse_kinds import CASES, REFUSED, TAKEN, text_of
+
+from commitgate.automaton import compile
+from commitgate.backends.base import Finish, FinishReason, TextDelta
+from commitgate.gate.gate import Gate
+from commitgate.gate.layers import Failure, Layer
+from commitgate.gate.strict_parse import BREAKS_JSON, PARSER_NESTING, Parsed, strict_parse
+from commitgate.gate.verdict import Outside, Whole
+from commitgate.limits import Limits
+from commitgate.outcome import Violated
+
+NESTING = 64
+STOP = Finish(FinishReason.STOP, "stop")
+
+
+def names(cases: list[dict[str, Any]]) -> list[str]:
+    return [case["kind"] for case in cases]
+
+
+@cache
+def any_json(nesting: int = NESTING) -> Any:
+    return compile(True, limits=Limits(nesting=nesting))
+
+
+def gate(nesting: int = NESTING) -> Gate:
+    return Gate(any_json(nesting).acceptor(), json_acceptor=any_json().acceptor, text_bytes=1_000_000, key_bytes=16_384)
+
+
+def test_every_kind_is_there_once() -> None:
+    assert len(set(names(CASES))) == len(CASES)
+    expected = [case["expect"] for case in CASES]
+    assert (expected.count("reject") >= 188, expected.count("accept") >= 90, expected.count("policy") >= 50) == (
+        True,
+    ) * 3
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=names(REFUSED))
+def test_kind_is_refused_with_its_reason_and_place(case: dict[str, Any]) -> None:
+    text = text_of(case)
+    failure = strict_parse(text, nesting=NESTING)
+    assert isinstance(failure, Failure)
+    assert (failure.layer, failure.pointer) == (Layer.PARSE, "")
+    if "code" in case:
+        assert failure.code == case["code"]
+    elif case["kind"] not in ("structure_100000_opening_arrays", "structure_open_array_object"):
+        assert failure.code in BREAKS_JSON
+    assert isinstance(failure.data, dict) or failure.code == "nesting"
+    if isinstance(failure.data, dict):
+        position = failure.data["position"]
+        assert isinstance(position, int)
+        assert 0 <= position <= len(text)
+
+
+@pytest.mark.parametrize("case", TAKEN, ids=names(TAKEN))
+def test_kind_is_taken_without_a_loss(case: dict[str, Any]) -> None:
+    text = text_of(case)
+    parsed = strict_parse(text, nesting=NESTING)
+    assert isinstance(parsed, Parsed)
+    wanted = json.loads(text.decode(), parse_float=Decimal)
+    assert repr(parsed.value) == repr(wanted)
+
+
+@pytest.mark.parametrize("size", [None, 1, 3], ids=["whole", "bytes", "threes"])
+@pytest.mark.parametrize("case", REFUSED, ids=names(REFUSED))
+def test_kind_that_is_refused_is_no_whole_text_for_the_gate(case: dict[str, Any], size: int | None) -> None:
+    text = text_of(case)
+    verdict, shown = play(chunked([TextDelta(text), STOP] if text else [STOP], size), gate())
+    assert not isinstance(verdict, Whole)
+    assert isinstance(verdict, Outside | Violated)
+    assert text.startswith(shown)
+
+
+@pytest.mark.parametrize("size", [None, 1], ids=["whole", "bytes"])
+@pytest.mark.parametrize("case", TAKEN, ids=names(TAKEN))
+def test_kind_that_is_taken_is_a_whole_text_for_the_gate(case: dict[str, Any], size: int | None) -> None:
+    text = text_of(case)
+    verdict, shown = play(chunked([TextDelta(text), STOP], size), gate())
+    assert isinstance(verdict, Whole)
+    assert (verdict.text, shown) == (text, text)
+
+
+@pytest.mark.parametrize("limit", range(1, 65))
+@pytest.mark.parametrize(
+    ("opening", "closing"), [(b"[", b"]"), (b'{"a":', b"}"), (b' [0, {"b" :\n', b"} ] ")], ids=["[", "{", "[{"]
+)
+def test_nesting_is_taken_to_its_limit_and_refused_one_past_it(opening: bytes, closing: bytes, limit: int) -> None:
+    levels = 2 if b"{" in opening and b"[" in opening else 1
+    taken = nested(opening, closing, limit // levels, b"[]" if limit % levels else b"1")
+    over = nested(opening, closing, (limit + 1) // levels, b"[]" if (limit + 1) % levels else b"1")
+    assert isinstance(strict_parse(taken, nesting=limit), Parsed)
+    failure = strict_parse(over, nesting=limit)
+    assert isinstance(failure, Failure)
+    assert (failure.code, failure.data) == ("nesting", None)
+    assert str(limit) in failure.message
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 10, 32, 63, 64])
+@pytest.mark.parametrize("opening", [b"[", b'{"a":'])
+def test_gate_and_parse_have_one_limit_of_nesting(opening: bytes, limit: int) -> None:
+    closing = b"]" if opening == b"[" else b"}"
+    for depth in (limit - 1, limit, limit + 1):
+        text = nested(opening, closing, depth, b"1")
+        verdict, _ = play([TextDelta(text), STOP], gate(limit))
+        assert isinstance(verdict, Whole) is (depth <= limit)
+        assert isinstance(strict_parse(text, nesting=limit), Parsed) is (depth <= limit)
+
+
+def nested(opening: bytes, closing: bytes, depth: int, inside: bytes) -> bytes:
+    return opening * depth + inside + closing * depth
+
+
+@pytest.mark.parametrize("wide", [b"[1]," * 200, b'{"a":[]},' * 200])
+def test_many_containers_beside_each_other_are_not_deep(wide: bytes) -> None:
+    text = b"[" + wide.rstrip(b",") + b"]"
+    depth = 3 if b"{" in wide else 2
+    assert isinstance(strict_parse(text, nesting=depth), Parsed)
+    assert isinstance(strict_parse(text, nesting=depth - 1), Failure)
+
+
+def test_depth_beyond_what_the_parser_takes_is_a_failure_of_its_own() -> None:
+    taken = b"[" * PARSER_NESTING + b"]" * PARSER_NESTING
+    assert isinstance(strict_parse(taken, nesting=1_000), Parsed)
+    failure = strict_parse(b"[" + taken + b"]", nesting=1_000)
+    assert isinstance(failure, Failure)
+    assert failure.code == "nesting"
+    assert str(PARSER_NESTING) in failure.message
+    assert isinstance(strict_parse(b"[" + taken + b"]", nesting=PARSER_NESTING + 1), Failure)
+
+
+@pytest.mark.parametrize("cut", range(len(PAYMENT)))
+def test_no_beginning_of_a_text_is_parsed(cut: int) -> None:
+    failure = strict_parse(PAYMENT[:cut], nesting=NESTING)
+    assert isinstance(failure, Failure)
+    assert (failure.code, failure.data) == ("not_json", {"position": cut})
+
+
+@pytest.mark.parametrize(
+    ("text", "position"),
+    [
+        (b'"{\n"', 2),
+        (b'["a",\n"b\n"]', 8),
+        (b"-\n1", 1),
+        (b"[\n\nn\nu]", 4),
+        (b'"\\\n"', 2),
+        (b"\n\n[1\n2]", 5),
+        (b"tx", 1),
+    ],
+)
+def test_fault_is_placed_at_its_byte_on_every_line(text: bytes, position: int) -> None:
+    failure = strict_parse(text, nesting=NESTING)
+    assert isinstance(failure, Failure)
+    assert failure.data == {"position": position}
+
+
+def test_repr_of_a_parsed_value_does_not_show_it() -> None:
+    assert "bob" not in repr(strict_parse(PAYMENT, nesting=NESTING))
