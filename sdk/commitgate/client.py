@@ -11,13 +11,16 @@ import anyio
 from anyio.abc import TaskGroup
 from typing_extensions import TypeVar
 
+from commitgate.argument import check_kind
 from commitgate.backends.base import Backend, Sampling
 from commitgate.backends.registry import BackendRegistry
 from commitgate.contract import Contract, Numbers
 from commitgate.errors import MisuseError
+from commitgate.gate.checks import Approve, Authorize, ContentCheck, Evidence
 from commitgate.gate.rules import Rule
 from commitgate.json_value import JsonValue
-from commitgate.outcome import Outcome
+from commitgate.outcome import Fallback, Outcome
+from commitgate.retry import Retry, RetryBudget
 from commitgate.run.conversation import MessageLike, PromptSchema
 from commitgate.run.order import Order
 from commitgate.run.structured_run import StructuredRun
@@ -38,6 +41,7 @@ class Client:
 
     Args:
         backends: backends by name; ``local`` is always known. They stay the caller's to close.
+        retry_budget: bounds the retries of all calls together; may be shared by clients of one event loop.
         ledger: a ledger, which stays the caller's to close; the path of a SQLite file; None for the file that
             ``COMMITGATE_LEDGER`` names, or else one in the user's data folder. Opened with the first operation key.
 
@@ -50,7 +54,11 @@ class Client:
         *,
         backends: Mapping[str, Backend] | None = None,
         ledger: Ledger | str | os.PathLike[str] | None = None,
+        retry_budget: RetryBudget | None = None,
     ) -> None:
+        if retry_budget is not None:
+            check_kind("retry_budget", retry_budget, RetryBudget, "a RetryBudget")
+        self._retry_budget = retry_budget or RetryBudget()
         self._registry = BackendRegistry({} if backends is None else backends)
         _check_ledger(ledger)
         self._ledger_place = ledger
@@ -93,10 +101,17 @@ class Client:
         system: str | None = None,
         sampling: Sampling | None = None,
         rules: Sequence[Rule[T]] | None = None,
+        content: Sequence[ContentCheck[T]] | None = None,
+        evidence: Sequence[Evidence[T]] | None = None,
+        authorize: Authorize[T] | None = None,
+        approve: Approve[T] | None = None,
+        principal: object = None,
         effect: EffectFunction[T, R] | None = None,
         operation_key: str | None = None,
         input_fingerprint: str | None = None,
         timeouts: Timeouts | None = None,
+        retry: Retry | None = None,
+        fallback: Fallback | None = None,
         prompt_schema: PromptSchema = "append",
         numbers: Numbers | None = None,
         forced: bool = True,
@@ -118,10 +133,17 @@ class Client:
             system=system,
             sampling=sampling,
             rules=rules,
+            content=content,
+            evidence=evidence,
+            authorize=authorize,
+            approve=approve,
+            principal=principal,
             effect=effect,
             operation_key=operation_key,
             input_fingerprint=input_fingerprint,
             timeouts=timeouts,
+            retry=retry,
+            fallback=fallback,
             prompt_schema=prompt_schema,
             numbers=numbers,
             forced=forced,
@@ -139,10 +161,17 @@ class Client:
         system: str | None = None,
         sampling: Sampling | None = None,
         rules: Sequence[Rule[T]] | None = None,
+        content: Sequence[ContentCheck[T]] | None = None,
+        evidence: Sequence[Evidence[T]] | None = None,
+        authorize: Authorize[T] | None = None,
+        approve: Approve[T] | None = None,
+        principal: object = None,
         effect: EffectFunction[T, R] | None = None,
         operation_key: str | None = None,
         input_fingerprint: str | None = None,
         timeouts: Timeouts | None = None,
+        retry: Retry | None = None,
+        fallback: Fallback | None = None,
         prompt_schema: PromptSchema = "append",
         numbers: Numbers | None = None,
         forced: bool = True,
@@ -160,10 +189,18 @@ class Client:
             system: the system message.
             sampling: how tokens are drawn; None takes the likeliest.
             rules: business rules beside those of the contract; all must be content.
+            content: checks of the texts in the value, beside those of the contract.
+            evidence: checks of the value against an authority, beside those of the contract.
+            authorize: says whether the principal may have it done; asked right before the effect, and for a replay.
+            approve: says whether a person must decide; then the call ends as ``NeedsApproval``.
+            principal: who asks, handed to ``evidence``, ``authorize`` and ``approve``.
             effect: what a committed value sets off, at most once for each operation key.
             operation_key: names the business act; a second call with it replays the first. None keeps no record.
             input_fingerprint: names the input under the key; None takes a digest of what is asked.
             timeouts: limits on the waits; None takes the defaults.
+            retry: what may be asked again; None takes the defaults: up to three requests as long as nothing came.
+            fallback: ``prompt_only`` lets a contract of ``Risk.DRAFT`` be asked for by the prompt alone where the
+                backend cannot enforce it; the gate judges the answer all the same, and the outcome says so.
             prompt_schema: whether the schema is shown to the model.
             numbers: whether non-integers of plain JSON come as ``"float"`` or ``"decimal"``; None takes what a contract
                 says, else floats.
@@ -182,10 +219,17 @@ class Client:
             system=system,
             sampling=sampling,
             rules=rules,
+            content=content,
+            evidence=evidence,
+            authorize=authorize,
+            approve=approve,
+            principal=principal,
             effect=effect,
             operation_key=operation_key,
             input_fingerprint=input_fingerprint,
             timeouts=timeouts,
+            retry=retry,
+            fallback=fallback,
             prompt_schema=prompt_schema,
             numbers=numbers,
             forced=forced,
@@ -195,7 +239,13 @@ class Client:
     def _run(self, order: Order[T, R], *, is_watched: bool) -> StructuredRun[T, R]:
         if self._task_group is None:
             raise MisuseError("enter the client first: async with Client() as client")
-        return StructuredRun(order, task_group=self._task_group, ledger=self._open_ledger, is_watched=is_watched)
+        return StructuredRun(
+            order,
+            task_group=self._task_group,
+            ledger=self._open_ledger,
+            budget=self._retry_budget,
+            is_watched=is_watched,
+        )
 
     def _open_ledger(self) -> Ledger:
         if self._ledger is None:

@@ -8,7 +8,7 @@ from scripts import GOOD, PAY, PAYMENT, STOP, Pay, client_with
 
 from commitgate.outcome import Committed
 from commitgate.preview import Preview, Reset
-from commitgate.run.mailbox import Mailbox
+from commitgate.run.mailbox import Mailbox, MailboxReader
 from commitgate.testing import ScriptedBackend, Step
 
 pytestmark = pytest.mark.anyio
@@ -102,7 +102,8 @@ async def test_reset_is_never_dropped_and_takes_old_previews_with_it() -> None:
     for item in (old, reset, new, newer):
         mailbox.put(item)
     mailbox.close()
-    assert [await mailbox.take() for _ in range(4)] == [reset, newer, None, None]
+    for looker in (MailboxReader(mailbox), MailboxReader(mailbox)):  # neither takes anything away from the other
+        assert [await looker.next() for _ in range(4)] == [reset, newer, None, None]
 
 
 async def test_nothing_from_before_a_reset_is_shown_after_it() -> None:
@@ -112,14 +113,16 @@ async def test_nothing_from_before_a_reset_is_shown_after_it() -> None:
     mailbox.put(PreviewReader().feed(b"["))
     mailbox.put(reset)
     mailbox.close()
-    assert [await mailbox.take() for _ in range(2)] == [reset, None]
+    looker = MailboxReader(mailbox)
+    assert [await looker.next() for _ in range(2)] == [reset, None]
 
 
 async def test_reader_of_a_mailbox_is_woken_by_an_item_and_by_the_end() -> None:
     mailbox, found = Mailbox(), list[object]()
 
     async def read() -> None:
-        while (item := await mailbox.take()) is not None:
+        looker = MailboxReader(mailbox)
+        while (item := await looker.next()) is not None:
             found.append(item)
 
     async with anyio.create_task_group() as tasks:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, get_args
 from commitgate.argument import check_choice, check_kind
 from commitgate.automaton.acceptor import Acceptor
 from commitgate.automaton.json_schema import Dialect, Grammar, Meaning, Satisfiability, SchemaDocument, SupportRow
+from commitgate.automaton.json_schema.refusal import refusal_term
 from commitgate.automaton.spelling import Spelling
 from commitgate.automaton.terms import Arena, Term
 from commitgate.json_value import JsonSchema, JsonValue
@@ -127,7 +128,9 @@ def compile(
     arena = Arena(max_states=document.limits.states)
     spelling = Spelling(dialect == "generate", alphabet)
     grammar = Grammar(arena, meaning, dialect, spelling, style or Style())
-    return Automaton(arena, grammar.text(), document.support.rows)
+    may_refuse = isinstance(contract_or_schema, Contract) and contract_or_schema.refusal
+    start = arena.choice([grammar.text(), refusal_term(grammar)]) if may_refuse else grammar.text()
+    return Automaton(arena, start, document.support.rows)
 
 
 __all__ = ["Automaton", "analyse", "compile"]

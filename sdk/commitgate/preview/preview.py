@@ -22,12 +22,14 @@ class Preview:
         moment: what there was to show; for the parts of this package that read it in their own way.
         legal_mass: probability in [0, 1] that the unconstrained model gave to legal tokens at the last step; None
             where it is not known.
+        attempt: number of the request that it belongs to, from 1; a ``Reset`` stands before the first of another one.
     """
 
     state: ReaderState
     text_bytes: int
     moment: Moment = field(repr=False)
     legal_mass: float | None = None
+    attempt: int = 1
 
     @property
     def has_value(self) -> bool:
@@ -52,9 +54,9 @@ class Preview:
         """Return the JSON pointers (RFC 6901, ``""`` for the root) of shown values that cannot change any more."""
         return frozenset(self.moment.final_paths())
 
-    def with_legal_mass(self, legal_mass: float | None) -> Preview:
-        """Return the same preview with a legal mass attached."""
-        return replace(self, legal_mass=legal_mass)
+    def noted(self, *, attempt: int, legal_mass: float | None) -> Preview:
+        """Return the same preview with what its call knows of it."""
+        return replace(self, attempt=attempt, legal_mass=legal_mass)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import anyio
 from anyio.lowlevel import checkpoint
 
 from commitgate.automaton import Automaton, compile
-from commitgate.backends.base import Backend, Event, EventStream, GenerationRequest, TextDelta
+from commitgate.backends.base import Backend, Event, EventStream, GenerationRequest, TextDelta, WaitExpired
 from commitgate.errors import LimitExceededError
 from commitgate.gate.gate import Gate
 from commitgate.gate.states import State
@@ -21,7 +21,6 @@ from commitgate.preview import Preview, PreviewReader, ReaderState
 from commitgate.run.facts import Facts
 from commitgate.run.limited_acceptor import LimitedAcceptor
 from commitgate.run.patience import HIDDEN_READ_S, TRAILING_READ_S, Patience
-from commitgate.timeouts import Timeouts
 
 SLICE_BYTES = 4_096
 """Most bytes that are walked before the rest of the program gets its turn: walking new states may take long."""
@@ -34,7 +33,6 @@ class Attempt:
         backend: whom to ask.
         request: what to ask.
         automaton: the contract in its ``accept`` dialect.
-        timeouts: limits on the waits between events.
         facts: where to note what is learnt.
         show: takes previews; None where nobody looks, which spares making them.
     """
@@ -45,13 +43,11 @@ class Attempt:
         request: GenerationRequest,
         automaton: Automaton,
         *,
-        timeouts: Timeouts,
         facts: Facts,
         show: Callable[[Preview], None] | None,
     ) -> None:
         self._backend = backend
         self._request = request
-        self._timeouts = timeouts
         self._facts = facts
         self._show = show
         limits = request.contract.limits
@@ -76,23 +72,28 @@ class Attempt:
             ContractError: the backend cannot enforce the contract.
             BackendError: the backend cannot begin.
         """
-        self._facts.begin_attempt(anyio.current_time())
-        async with self._backend.open(self._request) as stream:
-            self._facts.identity = stream.identity
-            self._facts.gate = self._gate
-            try:
-                cut_off = await self._read(stream)
-            except LimitExceededError as error:
-                cut_off = self._over_limit(str(error))
+        try:
+            async with self._backend.open(self._request) as stream:
+                cut_off = await self._read_all(stream)
+        except WaitExpired as expired:
+            return TimedOut(phase=expired.phase, limit_s=expired.limit_s, receipt=Receipt())
         verdict = cut_off or self._gate.verdict
         assert verdict is not None, "a closed gate has ruled"
         # Only the end closes a number at the root; everything else was shown when its last byte came.
         if isinstance(verdict, Whole) and self._show is not None and self._reader.state is ReaderState.ACCEPT_IF_EOF:
-            self._show(self._reader.finish().with_legal_mass(self._legal_mass))
+            self._show(self._noted(self._reader.finish()))
         return verdict
 
+    async def _read_all(self, stream: EventStream) -> TimedOut | Violated | None:
+        self._facts.identity = stream.identity
+        self._facts.gate = self._gate
+        try:
+            return await self._read(stream)
+        except LimitExceededError as error:
+            return self._over_limit(str(error))
+
     async def _read(self, stream: EventStream) -> TimedOut | None:
-        patience = Patience(self._timeouts, anyio.current_time())
+        patience = Patience(self._request.timeouts, anyio.current_time())
         events = aiter(stream)
         while self._gate.state is not State.ENDED:
             deadline = patience.deadline
@@ -128,7 +129,10 @@ class Attempt:
         if self._acceptor.is_exceeded:
             self._gate.evidence.violation = self._over_limit(self._acceptor.explain())
         if passed and self._show is not None:
-            self._show(self._reader.feed(passed).with_legal_mass(self._legal_mass))
+            self._show(self._noted(self._reader.feed(passed)))
+
+    def _noted(self, preview: Preview) -> Preview:
+        return preview.noted(attempt=self._request.attempt, legal_mass=self._legal_mass)
 
     def _over_limit(self, explanation: str) -> Violated:
         position = len(self._gate.evidence.passed)

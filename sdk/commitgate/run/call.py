@@ -10,7 +10,6 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from hashlib import sha256
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 import anyio
@@ -19,12 +18,11 @@ from anyio.abc import TaskGroup
 from anyio.lowlevel import checkpoint_if_cancelled
 
 from commitgate.automaton import Automaton, compile
-from commitgate.backends.base import GenerationRequest
 from commitgate.contract import Contract
-from commitgate.errors import ContractError, LeaseLostError, UnsupportedError
+from commitgate.errors import ContractError, KeyConflictError, LeaseLostError, MisuseError, UnsupportedError
+from commitgate.gate.check_context import CheckContext
+from commitgate.gate.checks import Checks
 from commitgate.gate.judge import Chosen, Judge
-from commitgate.gate.rules import Rule
-from commitgate.gate.verdict import Outside, Whole
 from commitgate.outcome import (
     Cancelled,
     Committed,
@@ -32,13 +30,14 @@ from commitgate.outcome import (
     EffectFailed,
     Failed,
     InDoubt,
-    Invalid,
     Outcome,
     Receipt,
     TimedOut,
+    Unavailable,
     Unsupported,
 )
-from commitgate.preview import Preview
+from commitgate.preview import Preview, Reset
+from commitgate.retry import RetryBudget
 from commitgate.retry.keys import (
     OperationKey,
     effect_key,
@@ -46,7 +45,8 @@ from commitgate.retry.keys import (
     messages_fingerprint,
     operation_key_digest,
 )
-from commitgate.run.attempt import Attempt
+from commitgate.risk import Risk
+from commitgate.run.asking import Asking
 from commitgate.run.facts import Facts
 from commitgate.run.order import Order
 from commitgate.run.receipt_json import dump_receipt
@@ -59,9 +59,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 R = TypeVar("R")
-
-LARGE_TEXT_BYTES = 65_536
-"""Texts larger than this are parsed and validated in a worker thread: that takes milliseconds and more."""
+X = TypeVar("X")
 
 
 class Call(Generic[T, R]):
@@ -71,7 +69,8 @@ class Call(Generic[T, R]):
         order: what to do.
         task_group: the client's, for the task that keeps the ledger's row.
         ledger: opens the client's ledger; used only with an operation key.
-        show: takes previews; None where nobody looks.
+        budget: bounds the retries of all calls of the client.
+        show: takes what is to be shown; None where nobody looks.
     """
 
     def __init__(
@@ -80,11 +79,13 @@ class Call(Generic[T, R]):
         *,
         task_group: TaskGroup,
         ledger: Callable[[], Ledger],
-        show: Callable[[Preview], None] | None,
+        budget: RetryBudget,
+        show: Callable[[Preview | Reset], None] | None,
     ) -> None:
         self._order = order
         self._task_group = task_group
         self._ledger = ledger
+        self._budget = budget
         self._show = show
         self._facts = Facts()
         self._ends_at: float | None = None
@@ -144,7 +145,7 @@ class Call(Generic[T, R]):
         )
         async with operation:
             if operation.replay is not None:
-                return self._replayed(contract, operation.replay)
+                return await self._replayed(contract, operation.replay)
             with generating:
                 chosen = await self._choose_in_time(contract)
                 return await self._commit(operation, chosen)
@@ -160,9 +161,7 @@ class Call(Generic[T, R]):
             effect_name=None if order.effect is None else order.effect.name,
             effect_version=None if order.effect is None else order.effect.version,
             input_fingerprint=(
-                messages_fingerprint(order.conversation.asked(contract.schema))
-                if given is None
-                else given_fingerprint(given)
+                messages_fingerprint(order.conversation.asked(contract)) if given is None else given_fingerprint(given)
             ),
         )
 
@@ -201,7 +200,7 @@ class Call(Generic[T, R]):
             return EffectFailed(reason=verdict.reason, receipt=Receipt())
         return InDoubt(reason=verdict.reason, cause=verdict.error, receipt=Receipt())
 
-    def _replayed(self, contract: Contract[T], replay: Replay[R]) -> Outcome[T, R]:
+    async def _replayed(self, contract: Contract[T], replay: Replay[R]) -> Outcome[T, R]:
         from commitgate.ledger.operation import Applied
 
         stored = replay.record
@@ -210,9 +209,22 @@ class Call(Generic[T, R]):
             # The value is not needed, so one that cannot be loaded must not hide what the ledger says.
             return replace(self._not_applied(replay.verdict), receipt=receipt)
         chosen = read_value(contract, stored.value, receipt.value_digest)
+        denied = await self._denied(contract, chosen.value)
+        if denied is not None:
+            return denied
         text = chosen.value_json.decode()
         result = cast(R, replay.verdict.result)
         return Committed(value=chosen.value, result=result, is_replayed=True, text=text, receipt=receipt)
+
+    async def _denied(self, contract: Contract[T], value: T) -> Failed | None:
+        """Ask whether the principal of this call may have what an earlier one committed."""
+        checks = self._checks(contract)
+        if not checks.authorize:
+            return None
+        judge = await anyio.to_thread.run_sync(lambda: self._judge(contract, must_keep=True), abandon_on_cancel=True)
+        self._facts.layers = judge.records
+        denied = await judge.authorize(value, checks, self._context(contract, is_replay=True))
+        return None if denied is None else self._facts.fill(denied)
 
     def _committed(self, chosen: Chosen[T], result: R | None) -> Committed[T, R]:
         return Committed(
@@ -235,55 +247,59 @@ class Call(Generic[T, R]):
     def _timed_out(self) -> TimedOut:
         self._facts.value_digest = None
         limit_s = self._order.timeouts.total_s or 0.0
-        return self._facts.fill(TimedOut(phase="total", limit_s=limit_s, receipt=Receipt()))
+        last = None if self._facts.last is None else self._facts.fill(self._facts.last)
+        return self._facts.fill(TimedOut(phase="total", limit_s=limit_s, last=last, receipt=Receipt()))
 
     async def _choose(self, contract: Contract[T]) -> Chosen[T] | Failed:
-        automaton, judge = await self._prepare(contract)
         order = self._order
-        request = GenerationRequest(
-            model=order.model,
+        if order.fallback is not None and contract.risk is not Risk.DRAFT:
+            raise MisuseError("fallback is for contracts of Risk.DRAFT alone: give the contract that risk, or none")
+        automaton, judge = await self._prepare(contract)
+        asking = Asking(
+            order=order,
             contract=contract,
-            messages=order.conversation.to_send(contract.schema, order.prompt_schema, contract.documents),
-            sampling=order.sampling,
-            forced=order.forced,
+            automaton=automaton,
+            judge=judge,
+            checks=self._checks(contract),
+            context=self._context(contract),
+            facts=self._facts,
+            budget=self._budget,
+            ends_at=self._ends_at,
+            show=self._show,
         )
-        attempt = Attempt(
-            order.backend, request, automaton, timeouts=order.timeouts, facts=self._facts, show=self._show
-        )
-        verdict = await attempt.run()
-        match verdict:
-            case Whole(text):
-                result = await self._judge(judge, text, (*contract.rules, *order.rules))
-            case Outside():
-                result = judge.explain(verdict)
-            case _:
-                result = verdict
+        result = await asking.run()
+        if isinstance(result, Unavailable) and result.kind == "conflict":
+            raise KeyConflictError(
+                "the server knows this idempotency key from a request with another body; use another operation_key",
+                differs=("request_body",),
+            )
         return result if isinstance(result, Chosen) else self._facts.fill(result)
+
+    def _checks(self, contract: Contract[T]) -> Checks[T]:
+        return Checks[T].of_contract(contract).joined(self._order.checks)
+
+    def _context(self, contract: Contract[T], *, is_replay: bool = False) -> CheckContext:
+        return CheckContext(principal=self._order.principal, is_replay=is_replay, contract_name=contract.name)
 
     async def _prepare(self, contract: Contract[T]) -> tuple[Automaton, Judge[T]]:
         clock = time.perf_counter  # the event loop's clock cannot be read in worker threads
         must_keep = self._order.key is not None
         start = clock()
         automaton, judge = await anyio.to_thread.run_sync(
-            lambda: (compile(contract), Judge(contract, clock=clock, must_keep=must_keep)), abandon_on_cancel=True
+            lambda: (compile(contract), self._judge(contract, must_keep=must_keep)), abandon_on_cancel=True
         )
         self._facts.compile_result = "compiled"
         self._facts.compile_s = clock() - start
-        self._facts.layers = judge.records
         return automaton, judge
 
-    async def _judge(self, judge: Judge[T], text: bytes, rules: tuple[Rule[T], ...]) -> Chosen[T] | Invalid:
-        if len(text) > LARGE_TEXT_BYTES:
-            chosen = await anyio.to_thread.run_sync(judge.choose, text)
-        else:
-            chosen = judge.choose(text)
-        if not isinstance(chosen, Chosen):
-            return chosen
-        refused = await judge.check_rules(rules, chosen.value)
-        if refused is not None:
-            return refused
-        self._facts.value_digest = sha256(chosen.value_json).hexdigest()
-        return chosen
+    @staticmethod
+    def _judge(contract: Contract[T], *, must_keep: bool) -> Judge[T]:
+        return Judge(contract, clock=time.perf_counter, must_keep=must_keep, run_blocking=_in_thread)
+
+
+async def _in_thread(function: Callable[[], X]) -> X:
+    """Run what looks something up where it does not block the event loop; a cancelled call leaves it behind."""
+    return await anyio.to_thread.run_sync(function, abandon_on_cancel=True)
 
 
 __all__ = ["Call"]

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from commitgate.argument import check_words, wrong_kind
 from commitgate.backends.base import Message, Role
 from commitgate.errors import MisuseError
-from commitgate.json_value import JsonSchema, JsonValue
+from commitgate.json_value import JsonObject, JsonSchema, JsonValue
+from commitgate.refusal import REFUSAL_KEY
 from commitgate.run.outline import outline
+
+if TYPE_CHECKING:
+    from commitgate.contract import Contract
 
 PromptSchema: TypeAlias = Literal["append", "none"]
 
@@ -22,6 +26,8 @@ PROMPT_LINES = 200
 """Most lines of a prompt that is made from a schema's own descriptions."""
 
 _BARE_PROMPT = "Write one JSON value."
+
+_HOW_TO_REFUSE = f'If you cannot or must not answer, write {{"{REFUSAL_KEY}": "<why>"}} instead.'
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,26 +58,30 @@ class Conversation:
         head = () if system is None else (Message("system", system),)
         return Conversation((*head, *found) if prompt is None else (*head, Message("user", prompt)))
 
-    def asked(self, schema: JsonSchema) -> tuple[Message, ...]:
+    def asked(self, contract: Contract[object]) -> tuple[Message, ...]:
         """Return what is asked, never empty: where the caller has no words, the schema's own are the prompt."""
         if all(message.role == "system" for message in self.messages):
-            return (*self.messages, Message("user", described(schema)))
+            return (*self.messages, Message("user", described(contract.shown_schema)))
         return self.messages
 
-    def to_send(
-        self, schema: JsonSchema, prompt_schema: PromptSchema, documents: Mapping[str, JsonSchema] | None = None
-    ) -> tuple[Message, ...]:
+    def to_send(self, contract: Contract[object], prompt_schema: PromptSchema) -> tuple[Message, ...]:
         """Return the messages as the model gets them, never empty.
 
         Args:
-            schema: what the answer must satisfy.
-            prompt_schema: whether the model is shown it.
-            documents: further schemas by absolute URI, which its references may name.
+            contract: what the answer must satisfy.
+            prompt_schema: whether the model is shown its schema, and how to refuse where it may.
         """
-        messages = self.asked(schema)
-        if prompt_schema == "none" or isinstance(schema, bool):
+        messages = self.asked(contract)
+        if prompt_schema == "none":
             return messages
-        return _with_system(messages, outline(schema, documents))
+        told = [] if isinstance(contract.shown_schema, bool) else [_outline(contract, contract.shown_schema)]
+        if contract.refusal:
+            told.append(_HOW_TO_REFUSE)
+        return _with_system(messages, "\n\n".join(told)) if told else messages
+
+
+def _outline(contract: Contract[object], schema: JsonObject) -> str:
+    return outline(schema, contract.shown_documents)
 
 
 def _messages(given: object) -> tuple[Message, ...]:

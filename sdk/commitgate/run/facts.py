@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from math import isfinite
 from typing import Literal, TypeVar
 
-from commitgate.backends.base import BackendIdentity, FinishReason, TextDelta
+from commitgate.backends.base import BackendIdentity, FinishReason, TextDelta, Usage
 from commitgate.contract import Contract
 from commitgate.gate.gate import Gate
 from commitgate.gate.layers import Layer, LayerRecord
-from commitgate.outcome import Ending, Receipt, Refused, Unavailable
+from commitgate.outcome import (
+    Disconnected,
+    Ending,
+    Failed,
+    Fallback,
+    Invalid,
+    Receipt,
+    ReceiptWarning,
+    Refused,
+    TimedOut,
+    Truncated,
+    TryRecord,
+    Unavailable,
+    Violated,
+)
 
 E = TypeVar("E", bound=Ending)
 
@@ -26,6 +41,11 @@ class Facts:
         compile_s: as in the receipt.
         identity: what answers, known once an attempt is open.
         attempts: requests made.
+        tries: one record for each request that has ended.
+        request_key_digest: digest of the last request's idempotency key.
+        fallback: as in the receipt.
+        most_tokens: limit on the tokens of the last request's answer.
+        last: how the last request ended, where it did not choose a value.
         gate: judges the last attempt.
         layers: records of the layers that the text was taken through.
         value_digest: as in the receipt.
@@ -38,11 +58,17 @@ class Facts:
     compile_s: float | None = None
     identity: BackendIdentity | None = None
     attempts: int = 0
+    tries: list[TryRecord] = field(default_factory=list[TryRecord])
+    request_key_digest: str | None = None
+    fallback: Fallback | None = None
+    most_tokens: int | None = None
+    last: Failed | None = None
     gate: Gate | None = None
     layers: list[LayerRecord] = field(default_factory=list[LayerRecord])
     value_digest: str | None = None
     operation_key_digest: str | None = None
     effect_key: str | None = None
+    _waited_s: float = 0.0
     _requested_at: float = 0.0
     _first_text_at: float | None = None
     _last_text_at: float | None = None
@@ -56,10 +82,17 @@ class Facts:
         """Return the answer's text so far."""
         return "" if self.gate is None else self.gate.evidence.text.decode(errors="replace")
 
-    def begin_attempt(self, now: float) -> None:
-        """Note that a request goes out; what the last attempt measured is forgotten."""
+    @property
+    def had_text(self) -> bool:
+        """Say whether text of the last request's answer has passed."""
+        return self.gate is not None and bool(self.gate.evidence.passed)
+
+    def begin_attempt(self, now: float, *, waited_s: float = 0.0) -> None:
+        """Note that a request goes out, and after which wait; what the last attempt measured is forgotten."""
         self.attempts += 1
-        self.gate = None
+        self.gate = self.identity = None
+        self.layers = []
+        self._waited_s = waited_s
         self._requested_at = now
         self._first_text_at = self._last_text_at = None
         self._tokens = 0
@@ -76,6 +109,24 @@ class Facts:
             self._legal_mass_min = delta.legal_mass if least is None else min(least, delta.legal_mass)
             self._legal_mass_sum += delta.legal_mass
             self._legal_mass_count += 1
+
+    def end_attempt(self, ending: Failed | None) -> None:
+        """Note how the request ended; None where its value was chosen."""
+        self.last = ending
+        identity = self.identity
+        record = TryRecord(
+            number=self.attempts,
+            ending="committed" if ending is None else ending.name,
+            detail=_detail(ending),
+            request_id=None if identity is None else identity.request_id,
+            request_key_digest=self.request_key_digest,
+            had_text=self.had_text,
+            waited_s=self._waited_s,
+            usage=Usage() if self.gate is None else self.gate.evidence.usage,
+        )
+        if isinstance(ending, Unavailable):
+            record = replace(record, status=ending.status, request_id=ending.request_id or record.request_id)
+        self.tries.append(record)
 
     def fill(self, ending: E) -> E:
         """Return the ending with receipt and partial text."""
@@ -102,6 +153,11 @@ class Facts:
             legal_mass_min=self._legal_mass_min,
             legal_mass_mean=self._legal_mass_sum / count if count else None,
             is_accept_state=None if gate is None else gate.is_accepting,
+            tries=tuple(self.tries),
+            request_key_digest=self.request_key_digest,
+            fallback=self.fallback,
+            warnings=self._warnings(),
+            usage=self._usage(),
         )
         if contract is not None:
             receipt = replace(
@@ -118,10 +174,33 @@ class Facts:
                 model=identity.model,
                 model_revision=identity.model_revision,
                 tokenizer_fingerprint=identity.tokenizer_fingerprint,
+                request_id=identity.request_id,
             )
+        if self.tries and receipt.request_id is None:
+            receipt = replace(receipt, request_id=self.tries[-1].request_id)
         if evidence is not None:
-            receipt = replace(receipt, usage=evidence.usage, text_digest=sha256(evidence.text).hexdigest())
+            receipt = replace(receipt, text_digest=sha256(evidence.text).hexdigest())
         return receipt
+
+    def _usage(self) -> Usage:
+        """Return the tokens of all requests, the one that has not ended yet included."""
+        counted = [record.usage for record in self.tries]
+        if self.gate is not None and len(self.tries) < self.attempts:
+            counted.append(self.gate.evidence.usage)
+        return Usage(_sum(usage.input_tokens for usage in counted), _sum(usage.output_tokens for usage in counted))
+
+    def _warnings(self) -> tuple[ReceiptWarning, ...]:
+        if self.gate is None:
+            return ()
+        evidence = self.gate.evidence
+        found = list[ReceiptWarning](sorted(evidence.notices))
+        finish = evidence.finish
+        if finish is not None and evidence.is_line_lost:
+            found.append("transport_closed_after_terminal")
+        says_stop = finish is not None and finish.reason is FinishReason.STOP
+        if says_stop and self.most_tokens is not None and evidence.usage.output_tokens == self.most_tokens:
+            found.append("usage_equals_limit")
+        return tuple(found)
 
     def _time_per_token(self) -> float | None:
         if self._first_text_at is None or self._last_text_at is None:
@@ -146,6 +225,21 @@ class Facts:
         if finish is None:
             return (record,)
         return record, LayerRecord(layer=Layer.ACCEPT, ran=True, passed=gate.is_accepting)
+
+
+def _detail(ending: Failed | None) -> str | None:
+    match ending:
+        case TimedOut(phase=detail) | Invalid(layer=detail):
+            return str(detail)
+        case Truncated(kind=detail) | Disconnected(kind=detail) | Violated(kind=detail) | Unavailable(kind=detail):
+            return detail
+        case _:
+            return None
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
 
 
 __all__ = ["Facts"]

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Generic
 
 from typing_extensions import TypeVar
 
-from commitgate.argument import check_kind, check_takes, check_text, wrong_kind
+from commitgate.argument import check_kind, check_text
 from commitgate.backends.base import Backend, Sampling
 from commitgate.contract import Numbers
 from commitgate.errors import MisuseError
+from commitgate.gate.checks import Approve, Authorize, Checks, ContentCheck, Evidence
 from commitgate.gate.rules import Rule
+from commitgate.outcome import Fallback
+from commitgate.retry import Retry
 from commitgate.retry.keys import OperationKey
 from commitgate.retry.keys import operation_key as checked_key
 from commitgate.run.conversation import Conversation, MessageLike, PromptSchema
@@ -35,11 +38,14 @@ class Order(Generic[T, R]):
         schema: what ``Contract.of`` takes.
         conversation: the caller's words.
         sampling: how tokens are drawn.
-        rules: further business rules.
+        checks: what the call asks of a value beside what its contract does.
+        principal: who asks, for ``evidence``, ``authorize`` and ``approve``.
         effect: what a committed value sets off.
         key: the operation key.
         input_fingerprint: the caller's own name of the input.
         timeouts: limits on the waits.
+        retry: what may be asked again.
+        fallback: what may be done where the contract cannot be enforced; None nothing.
         prompt_schema: whether the model is shown the schema.
         numbers: how non-integers of plain JSON come out; None leaves it to the contract.
         forced: as in the request.
@@ -50,11 +56,14 @@ class Order(Generic[T, R]):
     schema: object = field(repr=False)
     conversation: Conversation
     sampling: Sampling
-    rules: tuple[Rule[T], ...] = field(repr=False)
+    checks: Checks[T] = field(repr=False)
+    principal: object = field(repr=False)
     effect: Effect[T, R] | None = field(repr=False)
     key: OperationKey | None = field(repr=False)
     input_fingerprint: str | None = field(repr=False)
     timeouts: Timeouts
+    retry: Retry
+    fallback: Fallback | None
     prompt_schema: PromptSchema
     numbers: Numbers | None
     forced: bool
@@ -70,10 +79,17 @@ class Order(Generic[T, R]):
         system: str | None,
         sampling: Sampling | None,
         rules: Sequence[Rule[T]] | None,
+        content: Sequence[ContentCheck[T]] | None,
+        evidence: Sequence[Evidence[T]] | None,
+        authorize: Authorize[T] | None,
+        approve: Approve[T] | None,
+        principal: object,
         effect: EffectFunction[T, R] | None,
         operation_key: str | None,
         input_fingerprint: str | None,
         timeouts: Timeouts | None,
+        retry: Retry | None,
+        fallback: Fallback | None,
         prompt_schema: PromptSchema,
         numbers: Numbers | None,
         forced: bool,
@@ -87,7 +103,11 @@ class Order(Generic[T, R]):
             raise MisuseError("an effect needs an operation_key: without one it could happen twice")
         if input_fingerprint is not None and operation_key is None:
             raise MisuseError("input_fingerprint is for the ledger; give an operation_key too")
-        for name, value, kind in (("sampling", sampling, Sampling), ("timeouts", timeouts, Timeouts)):
+        for name, value, kind in (
+            ("sampling", sampling, Sampling),
+            ("timeouts", timeouts, Timeouts),
+            ("retry", retry, Retry),
+        ):
             if value is not None:
                 check_kind(name, value, kind, f"a {kind.__name__}")
         if input_fingerprint is not None:
@@ -97,30 +117,37 @@ class Order(Generic[T, R]):
             raise MisuseError(f"prompt_schema must be 'append' or 'none', found {prompt_schema!r}")
         if numbers not in (None, "float", "decimal"):
             raise MisuseError(f"numbers must be 'float' or 'decimal', found {numbers!r}")
+        if fallback not in (None, "prompt_only"):
+            raise MisuseError(f"fallback must be 'prompt_only' or None, found {fallback!r}")
+        if fallback is not None and effect is not None:
+            raise MisuseError("an effect never falls back: leave out fallback or effect")
+        _check_larger(retry or Retry(), sampling or Sampling())
         return Order(
             backend=backend,
             model=model,
             schema=schema,
             conversation=Conversation.of(prompt, messages, system),
             sampling=sampling or Sampling(),
-            rules=() if rules is None else _checked_rules(rules),
+            checks=Checks[T].of(rules=rules, content=content, evidence=evidence, authorize=authorize, approve=approve),
+            principal=principal,
             effect=None if effect is None else _checked_effect(effect),
             key=None if operation_key is None else checked_key(operation_key),
             input_fingerprint=input_fingerprint,
             timeouts=timeouts or Timeouts(),
+            retry=retry or Retry(),
+            fallback=fallback,
             prompt_schema=prompt_schema,
             numbers=numbers,
             forced=forced,
         )
 
 
-def _checked_rules(rules: Sequence[Rule[T]]) -> tuple[Rule[T], ...]:
-    check_kind("rules", rules, Sequence, "a list of functions")
-    for index, rule in enumerate(rules):
-        if not callable(rule):
-            raise wrong_kind(f"rules[{index}]", "a function of the value", rule)
-        check_takes(rule, ("value",), f"rules[{index}]")
-    return tuple(rules)
+def _check_larger(retry: Retry, sampling: Sampling) -> None:
+    larger = retry.larger_max_tokens
+    if larger is not None and larger <= sampling.max_tokens:
+        raise MisuseError(
+            f"Retry.larger_max_tokens must be > Sampling.max_tokens ({sampling.max_tokens}), found {larger}"
+        )
 
 
 def _checked_effect(effect: EffectFunction[T, R]) -> Effect[T, R]:

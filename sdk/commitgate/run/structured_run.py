@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Generic
@@ -11,12 +12,15 @@ from anyio.abc import TaskGroup
 from anyio.lowlevel import checkpoint_if_cancelled
 from typing_extensions import TypeVar
 
-from commitgate.cancellation import is_cancellation, must_go_on
-from commitgate.errors import CommitgateError, MisuseError
+from commitgate.errors import MisuseError
 from commitgate.outcome import Outcome
 from commitgate.preview import Preview, Reset
-from commitgate.run.mailbox import Mailbox
+from commitgate.retry import RetryBudget
+from commitgate.run.abandonment import call_site, call_soon
+from commitgate.run.mailbox import MailboxReader
 from commitgate.run.order import Order
+from commitgate.run.running import Running
+from commitgate.run.shown import ItemStream, PreviewStream
 
 if TYPE_CHECKING:
     from commitgate.ledger import Ledger
@@ -32,24 +36,34 @@ class StructuredRun(Generic[T, R]):
     never slows the model. ``cancel`` may be called from any task of the event loop, any number of times.
 
     The call runs in a task of the client. So where it is cancelled while it commits, the commit is finished first, and
-    the outcome says what the ledger holds.
+    the outcome says what the ledger holds. A run that is dropped without being left is cancelled, with a
+    ``ResourceWarning`` that names where it was made.
     """
 
     def __init__(
-        self, order: Order[T, R], *, task_group: TaskGroup, ledger: Callable[[], Ledger], is_watched: bool
+        self,
+        order: Order[T, R],
+        *,
+        task_group: TaskGroup,
+        ledger: Callable[[], Ledger],
+        budget: RetryBudget,
+        is_watched: bool,
     ) -> None:
-        self._task_group = task_group
-        self._mailbox = Mailbox()
-        # The way of a call is loaded with the first one, so that importing the package stays quick.
-        from commitgate.run.call import Call
-
-        self._call = Call(order, task_group=task_group, ledger=ledger, show=self._mailbox.put if is_watched else None)
-        self._scope = anyio.CancelScope()
-        self._done = anyio.Event()
-        self._is_entered = False
-        self._outcome: Outcome[T, R] | None = None
-        self._error: BaseException | None = None
+        self._run_soon: Callable[[Callable[[], None]], None] | None = None
+        self._made_at = call_site()
+        self._running = Running(order, task_group=task_group, ledger=ledger, budget=budget, is_watched=is_watched)
+        self._reader = MailboxReader(self._running.mailbox)
         self._is_error_told = False
+        self._is_left = False
+
+    def __del__(self) -> None:
+        """End a call that nobody can follow any more."""
+        run_soon = getattr(self, "_run_soon", None)
+        if run_soon is None or self._is_left or self._running.done.is_set():
+            return
+        run_soon(self._running.cancel)
+        message = f"a run made at {self._made_at} was dropped while it ran; use it with: async with ... as run"
+        warnings.warn(message, ResourceWarning, stacklevel=2, source=self)
 
     async def __aenter__(self) -> StructuredRun[T, R]:
         """Start the call.
@@ -59,8 +73,8 @@ class StructuredRun(Generic[T, R]):
         """
         if self._is_entered:
             raise MisuseError("a run is entered once; make another call")
-        self._is_entered = True
-        self._task_group.start_soon(self._work, name="commitgate call")
+        self._run_soon = call_soon()
+        self._running.start()
         return self
 
     async def __aexit__(
@@ -68,11 +82,12 @@ class StructuredRun(Generic[T, R]):
     ) -> None:
         """Cancel what still runs and wait until it has ended; a commit that has begun is finished."""
         del error, trace
-        self.cancel()
+        self._is_left = True
+        self._running.cancel()
         with anyio.CancelScope(shield=True):
-            await self._done.wait()
-        if error_type is None and self._error is not None and not self._is_error_told:
-            raise self._told(self._error)
+            await self._running.done.wait()
+        if error_type is None and self._running.error is not None and not self._is_error_told:
+            raise self._told(self._running.error)
 
     def __aiter__(self) -> StructuredRun[T, R]:
         """Iterate over previews and resets."""
@@ -85,17 +100,31 @@ class StructuredRun(Generic[T, R]):
             StopAsyncIteration: the call has ended.
             Exception: what ``outcome`` would raise.
         """
-        self._check_entered()
-        item = await self._mailbox.take()
-        if item is not None:
-            return item
-        if self._error is not None:
-            raise self._told(self._error)
-        raise StopAsyncIteration
+        return await self._next(self._reader)
+
+    def latest(self) -> PreviewStream:
+        """Return an iterator of its own over previews and resets: every reset, and the newest preview each time.
+
+        However slow its consumer is, it keeps one preview and slows nothing. Other iterators see the same items.
+        """
+        return PreviewStream(MailboxReader(self._running.mailbox), self._next)
+
+    def items(self, pointer: str = "") -> ItemStream:
+        """Return an iterator over the finished items of an array, each once and in order, however slow its consumer is.
+
+        A ``Reset`` says that the items so far belong to a dropped attempt; then they come anew, from the first.
+
+        Args:
+            pointer: JSON pointer (RFC 6901) of the array; ``""`` is the whole value.
+
+        Raises:
+            MisuseError: the pointer is no JSON pointer; or, while iterating, something else than an array stands there.
+        """
+        return ItemStream(pointer, PreviewStream(MailboxReader(self._running.mailbox), self._next))
 
     def cancel(self) -> None:
         """End the call as ``Cancelled``, unless it has ended or a commit has begun."""
-        self._scope.cancel()
+        self._running.cancel()
 
     async def outcome(self) -> Outcome[T, R]:
         """Wait for the end of the call and return how it ended.
@@ -106,33 +135,32 @@ class StructuredRun(Generic[T, R]):
             LedgerError: the key conflicts, is in progress, or the ledger cannot be used.
         """
         self._check_entered()
-        await self._done.wait()
+        running = self._running
+        await running.done.wait()
         # A scope that holds both this task and the client ends the call first; its cancellation must arrive here too.
         await checkpoint_if_cancelled()
-        if self._error is not None:
-            raise self._told(self._error)
-        assert self._outcome is not None, "a run without an error has an outcome"
-        return self._outcome
+        if running.error is not None:
+            raise self._told(running.error)
+        assert running.outcome is not None, "a run without an error has an outcome"
+        return running.outcome
 
     @property
     def is_done(self) -> bool:
         """Say whether the call has ended."""
-        return self._done.is_set()
+        return self._running.done.is_set()
 
-    async def _work(self) -> None:
-        try:
-            with self._scope:
-                self._outcome = await self._call.run()
-        except BaseException as error:
-            # The caller raises it; here it would end every call of the client.
-            if must_go_on(error):
-                raise
-            self._error = _tellable(error)
-        finally:
-            if self._outcome is None and self._error is None:
-                self._outcome = self._call.cancelled()
-            self._mailbox.close()
-            self._done.set()
+    @property
+    def _is_entered(self) -> bool:
+        return self._run_soon is not None
+
+    async def _next(self, reader: MailboxReader) -> Preview | Reset:
+        self._check_entered()
+        item = await reader.next()
+        if item is not None:
+            return item
+        if self._running.error is not None:
+            raise self._told(self._running.error)
+        raise StopAsyncIteration
 
     def _told(self, error: BaseException) -> BaseException:
         self._is_error_told = True
@@ -141,15 +169,6 @@ class StructuredRun(Generic[T, R]):
     def _check_entered(self) -> None:
         if not self._is_entered:
             raise MisuseError("enter the run first: async with client.stream_structured(...) as run")
-
-
-def _tellable(error: BaseException) -> BaseException:
-    """Return what the caller can raise: a cancellation that nobody asked for would look like one of the caller's."""
-    if not is_cancellation(error):
-        return error
-    told = CommitgateError("code that this call ran raised a cancellation that nobody had asked for; correct that code")
-    told.__cause__ = error
-    return told
 
 
 __all__ = ["StructuredRun"]

@@ -1,0 +1,216 @@
+"""Ask the model until a value is chosen or an ending stands: attempts, layers, and what may be asked again.
+
+tenacity runs the loop and the waits; whether to ask again is ``retry.decide``'s alone. Nothing is joined over two
+attempts: each has its own gate and reader, and what was shown of a dropped one is taken back by a ``Reset``.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from random import random
+from typing import Generic, TypeVar
+
+import anyio
+import anyio.to_thread
+from tenacity import AsyncRetrying, retry_if_result, stop_never
+
+from commitgate.automaton import Automaton
+from commitgate.backends.base import GenerationRequest
+from commitgate.contract import Contract
+from commitgate.errors import ContractError
+from commitgate.gate.check_context import CheckContext
+from commitgate.gate.checks import Checks
+from commitgate.gate.judge import Chosen, Judge
+from commitgate.gate.refusal import refusal_reason
+from commitgate.gate.verdict import Outside, Verdict, Whole
+from commitgate.outcome import Failed, Invalid, Receipt, Refused, TimedOut
+from commitgate.preview import Preview, Reset
+from commitgate.retry import Again, GiveUpReason, RetryBudget, Tries, decide
+from commitgate.run.attempt import Attempt
+from commitgate.run.facts import Facts
+from commitgate.run.order import Order
+from commitgate.run.question import Question
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+LARGE_TEXT_BYTES = 65_536
+"""Texts larger than this are parsed and validated in a worker thread: that takes milliseconds and more."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Asking(Generic[T, R]):
+    """Ask for one value, once.
+
+    Args:
+        order: what to do.
+        contract: what the answer must satisfy.
+        automaton: the contract in its ``accept`` dialect.
+        judge: judges whole texts.
+        checks: whom to ask about a value.
+        context: for whom.
+        facts: where to note what is learnt.
+        budget: bounds the retries of all calls of the client.
+        ends_at: time by the event loop's clock at which the call ends; None never.
+        show: takes what is to be shown; None where nobody looks.
+    """
+
+    order: Order[T, R]
+    contract: Contract[T]
+    automaton: Automaton
+    judge: Judge[T]
+    checks: Checks[T]
+    context: CheckContext
+    facts: Facts
+    budget: RetryBudget
+    ends_at: float | None
+    show: Callable[[Preview | Reset], None] | None
+    _call_id: str = field(default_factory=lambda: secrets.token_hex(16), init=False, repr=False)
+    _tries: Tries = field(default_factory=Tries, init=False)
+    _again: Again | None = field(default=None, init=False)
+    _question: Question = field(init=False)
+    _had_text: bool = field(default=False, init=False)
+    _is_showing: bool = field(default=False, init=False)
+
+    async def run(self) -> Chosen[T] | Failed:
+        """Return the value, or the last ending, with an empty receipt.
+
+        Raises:
+            ContractError: the backend cannot enforce the contract, and nothing else is allowed.
+            BackendError: the backend cannot begin.
+        """
+        contract, order = self.contract, self.order
+        messages = order.conversation.to_send(contract, order.prompt_schema)
+        self._question = Question(messages=messages, sampling=order.sampling)
+        loop = AsyncRetrying(
+            sleep=anyio.sleep,
+            stop=stop_never,
+            retry=retry_if_result(lambda _: self._again is not None),
+            wait=lambda _: 0.0 if self._again is None else self._again.wait_s,
+        )
+        return await loop(self._ask)
+
+    async def _ask(self) -> Chosen[T] | Failed:
+        waited_s = 0.0
+        if self._again is not None:
+            waited_s = self._again.wait_s
+            self._tries = self._tries.after(self._again)
+        self.facts.begin_attempt(anyio.current_time(), waited_s=waited_s)
+        ended = await self._attempt()
+        failed = None if isinstance(ended, Chosen) else ended
+        self.facts.end_attempt(failed)
+        if self.facts.attempts == 1:
+            self.budget.deposit()
+        self._again = None
+        return ended if failed is None else self._go_on(failed)
+
+    def _go_on(self, ending: Failed) -> Failed:
+        """Decide whether to ask again, and make everything ready for it."""
+        self._had_text = self._had_text or self.facts.had_text
+        decision = decide(
+            ending,
+            self._tries,
+            policy=self.order.retry,
+            was_shown=self._had_text,
+            remaining_s=None if self.ends_at is None else self.ends_at - anyio.current_time(),
+            budget_allows=self.budget.has_token,
+            random_unit=random(),
+        )
+        if not isinstance(decision, Again):
+            return self._out_of_time(ending) if decision.reason is GiveUpReason.NO_TIME_LEFT else ending
+        if decision.spends_budget:
+            self.budget.try_spend()
+        self._again = decision
+        self._take_back(ending)
+        self._next_question(decision, ending)
+        return ending
+
+    def _out_of_time(self, ending: Failed) -> TimedOut:
+        """No wait is begun that the deadline would cut off: the call ends at once as it would then."""
+        limit_s = self.order.timeouts.total_s or 0.0
+        return TimedOut(phase="total", limit_s=limit_s, last=self.facts.fill(ending), receipt=Receipt())
+
+    def _take_back(self, ending: Failed) -> None:
+        if self.show is not None and self._is_showing:
+            self._is_showing = False
+            self.show(Reset(attempt=self.facts.attempts + 1, reason=ending.name))
+
+    def _next_question(self, again: Again, ending: Failed) -> None:
+        if again.kind == "larger":
+            self._question = self._question.larger(self.order.retry.larger_max_tokens or 1)
+        elif again.kind == "reask" and isinstance(ending, Invalid):
+            self._question = self._question.corrected(self.facts.text, ending)
+        else:
+            return
+        self._had_text = False
+
+    async def _attempt(self) -> Chosen[T] | Failed:
+        request = self._request()
+        try:
+            verdict = await self._read(request)
+        except ContractError:
+            if not self._may_fall_back():
+                raise
+            self.facts.fallback = "prompt_only"
+            verdict = await self._read(self._request())
+        return await self._judged(verdict)
+
+    def _may_fall_back(self) -> bool:
+        return self.order.fallback is not None and self.facts.fallback is None
+
+    def _request(self) -> GenerationRequest:
+        order, question = self.order, self._question
+        key = question.key(self.contract, order.model, operation_key=order.key, call_id=self._call_id)
+        self.facts.request_key_digest = sha256(key.encode()).hexdigest()
+        self.facts.most_tokens = question.sampling.max_tokens
+        return GenerationRequest(
+            model=order.model,
+            contract=self.contract,
+            messages=question.messages,
+            sampling=question.sampling,
+            forced=order.forced,
+            idempotency_key=key,
+            attempt=self.facts.attempts,
+            timeouts=order.timeouts,
+            is_constrained=self.facts.fallback is None,
+        )
+
+    async def _read(self, request: GenerationRequest) -> Verdict:
+        show = None if self.show is None else self._show
+        return await Attempt(self.order.backend, request, self.automaton, facts=self.facts, show=show).run()
+
+    def _show(self, preview: Preview) -> None:
+        assert self.show is not None, "previews are made where somebody looks"
+        self._is_showing = True
+        self.show(preview)
+
+    async def _judged(self, verdict: Verdict) -> Chosen[T] | Failed:
+        match verdict:
+            case Whole(text):
+                reason = refusal_reason(text) if self.contract.refusal else None
+                return await self._judge(text) if reason is None else Refused(text=reason, receipt=Receipt())
+            case Outside():
+                self.facts.layers = self.judge.records
+                return self.judge.explain(verdict)
+            case _:
+                return verdict
+
+    async def _judge(self, text: bytes) -> Chosen[T] | Failed:
+        self.facts.layers = self.judge.records
+        if len(text) > LARGE_TEXT_BYTES:
+            chosen = await anyio.to_thread.run_sync(self.judge.choose, text)
+        else:
+            chosen = self.judge.choose(text)
+        if not isinstance(chosen, Chosen):
+            return chosen
+        ending = await self.judge.deliberate(chosen.value, self.checks, self.context)
+        if ending is not None:
+            return ending
+        self.facts.value_digest = sha256(chosen.value_json).hexdigest()
+        return chosen
+
+
+__all__ = ["LARGE_TEXT_BYTES", "Asking"]

@@ -1,0 +1,82 @@
+"""Hold what a model is asked, and make the next question out of what was wrong with its answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from commitgate.backends.base import Message, Sampling
+from commitgate.contract import Contract
+from commitgate.gate.layers import Failure
+from commitgate.outcome import Invalid
+from commitgate.retry.keys import OperationKey, request_key
+
+MOST_QUOTED_CHARACTERS = 16_384
+"""Most characters of a refused answer that are shown to the model again."""
+
+MOST_REASONS = 20
+"""Most reasons that are told to the model."""
+
+MOST_REASON_CHARACTERS = 500
+"""Most characters of one reason that are told to the model."""
+
+_LEFT_OUT = "\n…"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """Hold one question; retries ask it again word for word, under the same key.
+
+    Attributes:
+        messages: the conversation.
+        sampling: how to draw.
+        number: how many questions the call asked before, from 0.
+    """
+
+    messages: tuple[Message, ...] = field(repr=False)
+    sampling: Sampling
+    number: int = 0
+
+    def key(self, contract: Contract[object], model: str, *, operation_key: OperationKey | None, call_id: str) -> str:
+        """Return the idempotency key of its requests.
+
+        Args:
+            contract: what the answer must satisfy.
+            model: the model's name at the backend.
+            operation_key: the business act; None where the call has none.
+            call_id: a random id of the call.
+        """
+        said = [[message.role, message.content] for message in self.messages]
+        body = json.dumps([model, contract.full_digest, said, repr(self.sampling)], separators=(",", ":")).encode()
+        return request_key(operation_key=operation_key, call_id=call_id, re_ask=self.number, body=body)
+
+    def larger(self, max_tokens: int) -> Question:
+        """Return the same question with another limit on the answer."""
+        return replace(self, sampling=replace(self.sampling, max_tokens=max_tokens), number=self.number + 1)
+
+    def corrected(self, text: str, invalid: Invalid) -> Question:
+        """Return the question that shows the model its answer and what is wrong with it.
+
+        Args:
+            text: the answer, not blank.
+            invalid: what the gate found.
+        """
+        quoted = text if len(text) <= MOST_QUOTED_CHARACTERS else text[:MOST_QUOTED_CHARACTERS] + _LEFT_OUT
+        said = (Message("assistant", quoted), Message("user", reasons(invalid.failures)))
+        return replace(self, messages=(*self.messages, *said), number=self.number + 1)
+
+
+def reasons(failures: Sequence[Failure]) -> str:
+    """Return what is wrong, for the model to read: places and reasons, and nothing of ``Failure.data``."""
+    lines = ["That answer cannot be used. Answer again with the whole JSON, and correct this:"]
+    for failure in failures[:MOST_REASONS]:
+        reason = failure.message[:MOST_REASON_CHARACTERS]
+        lines.append(f"- {failure.pointer or 'the whole answer'}: {reason} ({failure.code})")
+    if len(failures) > MOST_REASONS:
+        lines.append(f"- and {len(failures) - MOST_REASONS} more")
+    # What a rule says may quote the answer, and with it half a surrogate pair.
+    return "\n".join(lines).encode(errors="replace").decode()
+
+
+__all__ = ["MOST_QUOTED_CHARACTERS", "MOST_REASONS", "MOST_REASON_CHARACTERS", "Question", "reasons"]

@@ -1,0 +1,90 @@
+"""Run one call in a task of the client: what goes on whether or not anybody still looks at it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Generic
+
+import anyio
+from anyio.abc import TaskGroup
+from typing_extensions import TypeVar
+
+from commitgate.cancellation import is_cancellation, must_go_on
+from commitgate.errors import CommitgateError
+from commitgate.outcome import Outcome
+from commitgate.retry import RetryBudget
+from commitgate.run.mailbox import Mailbox
+from commitgate.run.order import Order
+
+if TYPE_CHECKING:
+    from commitgate.ledger import Ledger
+
+T = TypeVar("T", default=object)
+R = TypeVar("R", default=None)
+
+
+class Running(Generic[T, R]):
+    """Hold one call's task, apart from the handle that its caller has: so a dropped handle can be noticed.
+
+    Attributes:
+        mailbox: where previews are left.
+        done: set once the call has ended.
+        outcome: how it ended; None before, and where it raised.
+        error: what it raised.
+    """
+
+    def __init__(
+        self,
+        order: Order[T, R],
+        *,
+        task_group: TaskGroup,
+        ledger: Callable[[], Ledger],
+        budget: RetryBudget,
+        is_watched: bool,
+    ) -> None:
+        # The way of a call is loaded with the first one, so that importing the package stays quick.
+        from commitgate.run.call import Call
+
+        self.mailbox = Mailbox()
+        show = self.mailbox.put if is_watched else None
+        self._call = Call(order, task_group=task_group, ledger=ledger, budget=budget, show=show)
+        self._task_group = task_group
+        self._scope = anyio.CancelScope()
+        self.done = anyio.Event()
+        self.outcome: Outcome[T, R] | None = None
+        self.error: BaseException | None = None
+
+    def start(self) -> None:
+        """Start the task."""
+        self._task_group.start_soon(self._work, name="commitgate call")
+
+    def cancel(self) -> None:
+        """End the call as ``Cancelled``, unless it has ended or a commit has begun. On the event loop's thread."""
+        self._scope.cancel()
+
+    async def _work(self) -> None:
+        try:
+            with self._scope:
+                self.outcome = await self._call.run()
+        except BaseException as error:
+            # The caller raises it; here it would end every call of the client.
+            if must_go_on(error):
+                raise
+            self.error = _tellable(error)
+        finally:
+            if self.outcome is None and self.error is None:
+                self.outcome = self._call.cancelled()
+            self.mailbox.close()
+            self.done.set()
+
+
+def _tellable(error: BaseException) -> BaseException:
+    """Return what the caller can raise: a cancellation that nobody asked for would look like one of the caller's."""
+    if not is_cancellation(error):
+        return error
+    told = CommitgateError("code that this call ran raised a cancellation that nobody had asked for; correct that code")
+    told.__cause__ = error
+    return told
+
+
+__all__ = ["Running"]
