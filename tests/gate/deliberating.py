@@ -48,7 +48,7 @@ def checks_of(**checks: Any) -> Checks[Any]:
 
 
 def deliberate(
-    text: str = "1", schema: Any = int, *, principal: object = None, run_blocking: Any = None, **checks: Any
+    text: str = "1", schema: Any = int, /, *, principal: object = None, run_blocking: Any = None, **checks: Any
 ) -> Awaitable[Invalid | NeedsApproval | None]:
     """Choose the value of a text and deliberate on it."""
     judge = judge_of(schema, run_blocking=run_blocking)

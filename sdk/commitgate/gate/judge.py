@@ -5,7 +5,7 @@ The clock comes in as an argument, and so does what runs functions that may bloc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -18,7 +18,6 @@ from commitgate.gate.deliberation import Deliberation
 from commitgate.gate.exact_json import encode
 from commitgate.gate.layer_states import Stage, Step
 from commitgate.gate.layers import Failure, LayerRecord
-from commitgate.gate.rules import Rule
 from commitgate.gate.schema_layer import SchemaLayer
 from commitgate.gate.stored_value import store
 from commitgate.gate.strict_parse import BREAKS_JSON, Parsed, strict_parse
@@ -120,12 +119,6 @@ class Judge(Generic[T]):
         self._way.begin(Stage.STORED)
         ending = await self._deliberation(value, checks, context).run()
         assert not isinstance(ending, NeedsApproval), "no step leads from STORED to WAITING"
-        return ending
-
-    async def check_rules(self, rules: Sequence[Rule[T]], value: T) -> Invalid | None:
-        """Ask rules alone about the value that was chosen last; return None where all are content."""
-        ending = await self.deliberate(value, Checks(rules=tuple(rules)), CheckContext())
-        assert not isinstance(ending, NeedsApproval), "nothing asks for a person"
         return ending
 
     def _deliberation(self, value: T, checks: Checks[T], context: CheckContext) -> Deliberation[T]:
