@@ -6,6 +6,7 @@ The words say what follows: a state, and the verdict as it then stands.
 import pytest
 from gate_play import PAYMENT, gate_of
 
+from commitgate.automaton import compile
 from commitgate.backends.base import (
     ConnectionLost,
     DeadEndReached,
@@ -24,6 +25,7 @@ from commitgate.gate.gate import HIDDEN_BYTES, REFUSAL_CHARACTERS, Gate
 from commitgate.gate.states import State
 from commitgate.gate.verdict import Evidence, Outside, Verdict, Whole
 from commitgate.gate.white_space import WHITE_SPACE_RUN_BYTES
+from commitgate.limits import Limits
 from commitgate.outcome import DeadEnd, Disconnected, Filtered, Refused, Truncated, Unavailable, Violated
 
 HEAD, TAIL = PAYMENT[:-1], PAYMENT[-1:]
@@ -319,3 +321,62 @@ def test_quote_after_an_escape_ends_a_string_for_the_measure_of_white_space(text
         gate = gate_of(True)
         assert b"".join(gate.feed(TextDelta(piece)) for piece in pieces) == text + spaces
         assert gate.state is State.HIDING
+
+
+def test_limits_are_those_of_the_docs() -> None:
+    assert (HIDDEN_BYTES, REFUSAL_CHARACTERS, WHITE_SPACE_RUN_BYTES) == (4_096, 65_536, 1_024)
+
+
+@pytest.mark.parametrize("event", ["text", "prose"])
+@pytest.mark.parametrize("before", ["hiding", "refusing", "finished"])
+def test_nothing_is_shown_once_text_is_hidden_or_over(before: str, event: str) -> None:
+    given = EVENTS[event]
+    assert given is not None
+    assert gate_before(before).feed(given) == b""
+
+
+@pytest.mark.parametrize("size", [WHITE_SPACE_RUN_BYTES, WHITE_SPACE_RUN_BYTES + 1])
+def test_value_before_too_much_white_space_is_accepted_no_more(size: int) -> None:
+    gate = gate_before("held")
+    gate.feed(TextDelta(b" " * size))
+    assert gate.is_accepting is (size == WHITE_SPACE_RUN_BYTES)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "position"),
+    [
+        (b'{"a":' * 65, "limit", 5 * 64),
+        (b"[" * 65, "limit", 64),
+        (b'"a\x01"', "not_json", 2),
+        (b'{"a":1,"a":2}', "constraint", 9),
+        (b'{"a":1,"a\n":2}', "not_json", 9),
+    ],
+)
+@pytest.mark.parametrize("size", [None, 1])
+def test_impossible_byte_is_told_by_what_it_breaks(text: bytes, kind: str, position: int, size: int | None) -> None:
+    gate = gate_of(True)
+    for piece in [text] if size is None else [bytes((byte,)) for byte in text]:
+        gate.feed(TextDelta(piece))
+    gate.close()
+    assert facts(gate.verdict, "kind", "position") == (kind, position)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "position"),
+    [
+        (b'{"kkkkkkkkk":1}', "held", 0),
+        (b'{"kkkkkkkkkk":1}', "limit", 11),
+        (b'["kkkkkkkkkkkkkkkk",{"kkkkkkkkkk', "limit", 31),
+        (b'{"a":"kkkkkkkkkkkkkkkk\n', "not_json", 22),
+    ],
+)
+def test_key_longer_than_allowed_is_a_limit(text: bytes, kind: str, position: int) -> None:
+    plain = compile(True)
+    automaton = compile(True, limits=Limits(key_bytes=9))
+    gate = Gate(automaton.acceptor(), json_acceptor=plain.acceptor, text_bytes=1_000, key_bytes=9)
+    gate.feed(TextDelta(text))
+    if kind == "held":
+        assert gate.state is State.HELD
+        return
+    gate.close()
+    assert facts(gate.verdict, "kind", "position") == (kind, position)

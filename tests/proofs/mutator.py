@@ -120,6 +120,8 @@ class _Walk:
         match node:
             case ast.Import() | ast.ImportFrom() | ast.Assert() | ast.Pass() | ast.Expr(value=ast.Constant()):
                 return
+            case ast.Expr(value=ast.Call(func=ast.Name(id="assert_never"))):
+                return
             case ast.ClassDef():
                 if not any(
                     isinstance(base, ast.Name) and base.id in ("Enum", "StrEnum", "Protocol") for base in node.bases
