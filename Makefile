@@ -20,7 +20,7 @@ export PYTHONUNBUFFERED := 1
 export OMP_WAIT_POLICY ?= PASSIVE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-terminal demo-web test lint format maskbench install clean
+.PHONY: help demo demo-terminal demo-web test lint format maskbench prove install clean
 
 help: ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(MAKEFILE_LIST)
@@ -35,7 +35,7 @@ demo-terminal: $(RUNTIME) ## Show a form in the terminal that grows while the bu
 	@$(VENV)/bin/commitgate models pull
 	@$(PY) examples/form_terminal/fill.py
 
-demo-web: $(RUNTIME) ## The same in a browser, at http://127.0.0.1:8000
+demo-web: $(RUNTIME) ## The same in a browser, on port 8000 of this machine
 	@$(VENV)/bin/commitgate models pull
 	@$(PY) examples/form_web/web.py
 
@@ -55,6 +55,9 @@ format: $(DEVELOPMENT) ## Rewrite the code in the project's format
 
 maskbench: $(DEVELOPMENT) ## Count the schemas of MaskBench that are judged rightly (COMMITGATE_MASKBENCH: its data)
 	@$(PY) tests/benchmarks/maskbench.py
+
+prove: $(DEVELOPMENT) ## Measure the promises at length: at most 60 minutes, goes on where it was stopped
+	@$(PY) tests/proofs/prove.py
 
 install: $(DEVELOPMENT) ## Make .venv with everything in it
 

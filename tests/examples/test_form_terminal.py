@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import anyio
 import pytest
@@ -61,7 +62,7 @@ def drawn(form: object, *, with_styles: bool = False) -> str:
     return paper.file.getvalue()
 
 
-def form_of(program: ModuleType, text: str) -> object:
+def form_of(program: ModuleType, text: str) -> Any:
     """Return the form as it stands once so much of the answer was read."""
     form = program.Form(program.LABELS)
     form.show(PreviewReader(Contract.of(program.Repair)).feed(text.encode()))
@@ -112,7 +113,7 @@ def test_field_never_goes_back_and_a_final_one_never_changes(program: ModuleType
     text = json.dumps(REPAIR)
     reader = PreviewReader(Contract.of(program.Repair))
     form = program.Form(program.LABELS)
-    seen = dict.fromkeys(program.LABELS.values(), ("", ""))
+    seen: dict[str, tuple[str, str]] = dict.fromkeys(program.LABELS.values(), ("", ""))
     for byte in text.encode():
         form.show(reader.feed(bytes([byte])))
         for (label, (earlier, line)), new_line in zip(seen.items(), drawn(form).splitlines(), strict=False):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import anyio
 import httpx
@@ -347,8 +348,9 @@ def test_bundled_model_fills_the_form_in_the_browser(portal: BlockingPortal, pag
         assert all(page.field(name)[1] for name in BOOKING)
 
 
-def ask(url: str, **changed: object) -> httpx.Response:
-    return httpx.post(f"{url}/runs", **({"json": {"mail": "Hello"}} | changed))
+def ask(url: str, **changed: Any) -> httpx.Response:
+    given: dict[str, Any] = {"json": {"mail": "Hello"}} | changed
+    return httpx.post(f"{url}/runs", **given)
 
 
 def test_server_sends_previews_and_one_outcome(serve: Serve) -> None:

@@ -58,7 +58,7 @@ def test_every_package_that_is_imported_is_declared(folder: str) -> None:
 
 def test_every_target_of_the_makefile_is_phony_or_a_file() -> None:
     text = (ROOT / "Makefile").read_text(encoding="utf-8")
-    targets = re.findall(r"^([a-z]\w*):", text, flags=re.MULTILINE)
+    targets = re.findall(r"^([a-z][\w-]*):", text, flags=re.MULTILINE)
     (phony,) = re.findall(r"^\.PHONY: (.+)$", text, flags=re.MULTILINE)
     assert targets
     assert set(phony.split()) == set(targets)
