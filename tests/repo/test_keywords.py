@@ -16,6 +16,7 @@ import pydantic
 import pytest
 from repo.type_walks import texts
 
+from commitgate import UntrustedText
 from commitgate.automaton import compile as compile_automaton
 from commitgate.automaton.formats import FORMATS, format_is_exact, format_language
 from commitgate.automaton.json_schema.drafts import Draft
@@ -69,6 +70,7 @@ NAMES: dict[str, object] = {
     "Path": pathlib.Path,
     "Pattern": re.Pattern,
     "UUID": uuid.UUID,
+    "UntrustedText": UntrustedText,
     "ZoneInfo": zoneinfo.ZoneInfo,
 }
 
