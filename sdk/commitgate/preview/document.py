@@ -2,8 +2,8 @@
 
 The text itself is all that is kept while it is fed: a moment is a pair of offsets, so taking one copies nothing and
 what it shows can never change. Values come into being when a moment is read. Moments read in the order of the text go
-on from each other and share their finished parts; an earlier one is read from the text again. Not for several threads
-at once.
+on from each other and share their finished parts; an earlier one is read from the text again. One thread may read while
+another feeds, because feeding only appends to the text; two threads may not read at once.
 """
 
 from __future__ import annotations

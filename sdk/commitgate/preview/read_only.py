@@ -16,6 +16,10 @@ from typing import NoReturn
 from commitgate.json_value import JsonValue
 
 
+_extend = list[JsonValue].extend
+_update = dict[str, JsonValue].update
+
+
 def _refuse(*_: object, **__: object) -> NoReturn:
     raise TypeError("a preview is read-only: copy.deepcopy(value) gives a value that may be changed")
 
@@ -30,7 +34,7 @@ class ReadOnlyList(list[JsonValue]):
         """Return the items of all parts, one after the other."""
         made = cls.__new__(cls)
         for part in parts:
-            super(ReadOnlyList, made).extend(part)
+            _extend(made, part)
         return made
 
     def __reduce__(self) -> tuple[type[list[JsonValue]], tuple[list[JsonValue]]]:
@@ -51,7 +55,7 @@ class ReadOnlyDict(dict[str, JsonValue]):
         """Return the members of all parts; a later part replaces what an earlier one has under the same key."""
         made = cls.__new__(cls)
         for part in parts:
-            super(ReadOnlyDict, made).update(part)
+            _update(made, part)
         return made
 
     def __reduce__(self) -> tuple[type[dict[str, JsonValue]], tuple[dict[str, JsonValue]]]:

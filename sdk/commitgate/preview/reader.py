@@ -109,9 +109,9 @@ class PreviewReader:
         return self._preview()
 
     def _preview(self) -> Preview:
-        lexer = self._lexer
-        is_held = self._is_root_held and not lexer.is_nested and lexer.open_text is not None
-        moment = Moment(self._document, lexer.tokens_to, lexer.open_text, has_value=lexer.has_root and not is_held)
+        lexer, open_text = self._lexer, self._lexer.open_text
+        is_held = self._is_root_held and not lexer.is_nested and open_text is not None
+        moment = Moment(self._document, lexer.tokens_to, open_text, has_value=lexer.has_root and not is_held)
         return Preview(state=self.state, text_bytes=lexer.position, moment=moment)
 
 

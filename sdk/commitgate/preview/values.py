@@ -15,7 +15,7 @@ from commitgate.preview.atomic import Places
 from commitgate.preview.events import Event
 from commitgate.preview.read_only import ReadOnlyDict, ReadOnlyList
 
-MOST_SHARED_KEYS: Final = 1_024
+_SHARED_KEYS: Final = 1_024
 """Keys kept so that equal ones of different objects are one string; what the text invents does not grow it further."""
 
 
@@ -49,9 +49,9 @@ class _Array:
         has_child = child is not _ABSENT
         is_same = not self._added and len(shown) == kept + has_child
         if not is_same or (has_child and shown[-1] is not child):
-            last: list[JsonValue] = [] if child is _ABSENT else [child]
             base = shown if len(shown) == kept else shown[:kept]
-            self._shown = ReadOnlyList.of(base, self._added, last)
+            last: list[JsonValue] = [] if child is _ABSENT else [child]
+            self._shown = ReadOnlyList.of(base, self._added, last) if self._added else ReadOnlyList.of(base, last)
             self._kept = kept + len(self._added)
             self._added = []
         return self._shown
@@ -83,7 +83,7 @@ class _Object:
             # A member that the last snapshot shows unfinished is replaced in its place, by the key's finished value
             # or by more of it: nothing else can follow an open member.
             last: dict[str, JsonValue] = {} if child is _ABSENT else {self.name: child}
-            self._shown = ReadOnlyDict.of(shown, self._added, last)
+            self._shown = ReadOnlyDict.of(shown, self._added, last) if self._added else ReadOnlyDict.of(shown, last)
             self._kept = kept + len(self._added)
             self._added = {}
         return self._shown
@@ -158,9 +158,9 @@ class ValueBuilder:
         return self._open[-1].next_places() if self._open else self._places
 
     def _shared(self, name: str) -> str:
-        if len(self._keys) < MOST_SHARED_KEYS:
+        if len(self._keys) < _SHARED_KEYS:
             return self._keys.setdefault(name, name)
         return self._keys.get(name, name)
 
 
-__all__ = ["MOST_SHARED_KEYS", "ValueBuilder"]
+__all__ = ["ValueBuilder"]
