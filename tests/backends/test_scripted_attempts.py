@@ -101,15 +101,28 @@ async def test_backend_that_hangs_can_be_cancelled(point: FaultPoint) -> None:
     assert backend.open_streams == 0
 
 
+class Gate:
+    """Wait for an event, and count how often."""
+
+    def __init__(self) -> None:
+        self.opened = anyio.Event()
+        self.waits = 0
+
+    async def wait(self) -> None:
+        self.waits += 1
+        await self.opened.wait()
+
+
 async def test_backend_goes_on_when_it_is_told() -> None:
-    go_on, seen = anyio.Event(), list[Event]()
-    backend = ScriptedBackend(ANSWER, fault_at={FaultPoint.AFTER_TEXT: go_on})
+    gate, seen = Gate(), list[Event]()
+    backend = ScriptedBackend(ANSWER, fault_at={FaultPoint.AFTER_TEXT: gate})
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(follow, backend, seen)
         await anyio.wait_all_tasks_blocked()
         assert len(seen) == 1
-        go_on.set()
+        gate.opened.set()
     assert len(seen) == 3
+    assert gate.waits == 1
 
 
 async def test_text_without_a_finish_ends_at_the_same_point() -> None:

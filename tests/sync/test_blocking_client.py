@@ -98,7 +98,10 @@ def test_items_and_latest_are_followed_at_ones_own_pace() -> None:
 
 def test_dropped_run_is_told_and_does_not_keep_the_client_from_ending() -> None:
     backend = ScriptedBackend(HALF)
-    with pytest.warns(ResourceWarning, match="dropped"), client_with(backend) as client:
+    with (
+        pytest.warns(ResourceWarning, match=r"test_blocking_client\.py:\d+ was dropped"),
+        client_with(backend) as client,
+    ):
         next(client.stream_structured("scripted", Pay, prompt="pay").__enter__())
     assert backend.open_streams == 0
 
@@ -234,6 +237,29 @@ def test_use_out_of_order_is_refused() -> None:
 def test_misuse_is_told_at_once() -> None:
     with client_with(ScriptedBackend(GOOD)) as client, pytest.raises(MisuseError, match="operation_key"):
         client.stream_structured("scripted", Pay, prompt="pay", effect=lambda value, context: None)
+
+
+ARGUMENTS = [name for name in inspect.signature(sync.Client.stream_structured).parameters if name != "self"]
+
+
+@pytest.mark.parametrize("name", ["stream_structured", "generate_structured"])
+def test_every_argument_is_handed_on(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    given, seen = {argument: object() for argument in ARGUMENTS}, list[dict[str, object]]()
+
+    def record(self: object, model: object, schema: object, **options: object) -> object:
+        seen.append({"model": model, "schema": schema, **options})
+        return object()
+
+    async def record_and_wait(self: object, model: object, schema: object, **options: object) -> object:
+        return record(self, model, schema, **options)
+
+    monkeypatch.setattr(asynchronous.Client, name, record if name == "stream_structured" else record_and_wait)
+    with client_with(ScriptedBackend(GOOD)) as client:
+        call: Callable[..., object] = getattr(client, name)
+        call(given.pop("model"), given.pop("schema"), **given)
+    (options,) = seen
+    assert {key: options[key] for key in given} == given
+    assert options.keys() == set(ARGUMENTS)
 
 
 def public(kind: type[object]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import anyio
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from commitgate.errors import MisuseError
+from commitgate.run.abandonment import call_soon
 
 T = TypeVar("T")
 
@@ -22,14 +23,19 @@ class Bridge:
     Args:
         held: what is entered first and left last, all within the thread.
         name: what messages call the one that is to be entered.
+
+    Attributes:
+        kept: what must live on although its caller has dropped it, until the thread is ended.
     """
 
     def __init__(self, held: AbstractAsyncContextManager[object], name: str) -> None:
+        self.kept: set[object] = set()
         self._held = held
         self._name = name
         self._stack = ExitStack()
         self._portal: BlockingPortal | None = None
         self._thread: int | None = None
+        self._run_soon: Callable[[Callable[[], None]], None] | None = None
 
     def __enter__(self) -> Self:
         """Start the thread.
@@ -43,6 +49,7 @@ class Bridge:
         with ExitStack() as stack:
             portal = stack.enter_context(start_blocking_portal("asyncio"))
             self._thread = portal.call(threading.get_ident)
+            self._run_soon = portal.call(call_soon)
             stack.enter_context(portal.wrap_async_context_manager(self._held))
             self._stack, self._portal = stack.pop_all(), portal
         return self
@@ -55,6 +62,7 @@ class Bridge:
             self._stack.__exit__(error_type, error, trace)
         finally:
             self._portal = None
+            self.kept.clear()
 
     def wait(self, function: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run a coroutine in the thread and wait for its end.
@@ -87,6 +95,11 @@ class Bridge:
         """Run a function in the thread, from any thread, that one included."""
         portal = self._running()
         return function() if threading.get_ident() == self._thread else portal.call(function)
+
+    def call_soon(self, function: Callable[[], None]) -> None:
+        """Run a function in the thread without waiting for it, also from a finaliser; not at all after its end."""
+        if self._run_soon is not None:
+            self._run_soon(function)
 
     def _running(self) -> BlockingPortal:
         if self._portal is None:

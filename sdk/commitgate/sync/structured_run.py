@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from types import TracebackType
 from typing import TYPE_CHECKING, Generic, Self
 
@@ -9,6 +10,7 @@ from typing_extensions import TypeVar
 
 from commitgate.errors import MisuseError
 from commitgate.preview import Item, Preview, Reset
+from commitgate.run.abandonment import call_site
 from commitgate.sync.bridge import BlockingIterator, Bridge
 
 if TYPE_CHECKING:
@@ -26,15 +28,25 @@ class StructuredRun(Generic[T, R]):
     never slows the model. ``cancel`` may be called from any thread, any number of times.
 
     The call runs in the client's thread. So where it is cancelled while it commits, the commit is finished first, and
-    the outcome says what the ledger holds.
+    the outcome says what the ledger holds. A run that is dropped without being left is cancelled, with a
+    ``ResourceWarning`` that names where it was made.
     """
 
     def __init__(self, run: AsynchronousRun[T, R], bridge: Bridge) -> None:
+        self._made_at = call_site()
         self._run = run
         self._bridge = bridge
         self._is_entered = False
         self._shown = BlockingIterator(run, bridge)
         self._outcome: Outcome[T, R] | None = None
+
+    def __del__(self) -> None:
+        """End a call that nobody can follow any more."""
+        if self._run not in self._bridge.kept or self._run.is_done:
+            return
+        self._bridge.call_soon(self._run.cancel)
+        message = f"a run made at {self._made_at} was dropped while it ran; use it with: with ... as run"
+        warnings.warn(message, ResourceWarning, stacklevel=2, source=self)
 
     def __enter__(self) -> Self:
         """Start the call.
@@ -44,12 +56,15 @@ class StructuredRun(Generic[T, R]):
         """
         self._bridge.wait(self._run.__aenter__)
         self._is_entered = True
+        # The run notices a drop of its own handle, which is this one; it would tell it of a place in here.
+        self._bridge.kept.add(self._run)
         return self
 
     def __exit__(
         self, error_type: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Cancel what still runs and wait until it has ended; a commit that has begun is finished."""
+        self._bridge.kept.discard(self._run)
         self._bridge.wait(lambda: self._run.__aexit__(error_type, error, trace))
 
     def __iter__(self) -> Self:
