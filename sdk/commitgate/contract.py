@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Generic, Literal, Never, TypeAlias, cast, get_args, overload
 
 from typing_extensions import TypeVar
@@ -172,28 +172,25 @@ class Contract(Generic[T_co]):
                 no value satisfies it. ``ReviewedContractError``: it is not the one that was reviewed.
             MisuseError: ``schema`` is no dict and no boolean, or another argument is of the wrong kind.
         """
-        plain = _plain(schema)
-        checks = Checks[JsonValue].of(
-            rules=rules, content=content, evidence=evidence, authorize=authorize, approve=approve
-        )
-        return Contract[JsonValue](
-            name=name or _title(plain) or "schema",
+        _plain(schema)
+        return Contract.of(
+            schema,
+            name=name,
             version=version,
-            schema=plain,
-            limits=limits or Limits(),
-            rules=checks.rules,
-            content=checks.content,
-            evidence=checks.evidence,
-            authorize=checks.authorize,
-            approve=checks.approve,
+            limits=limits,
+            rules=rules,
+            content=content,
+            evidence=evidence,
+            authorize=authorize,
+            approve=approve,
             risk=risk,
             refusal=refusal,
             prose=prose,
             reviewed_digest=reviewed_digest,
             numbers=numbers,
             formats=formats,
-            documents=documents or {},
-            style=style or Style(),
+            documents=documents,
+            style=style,
         )
 
     @overload
@@ -290,61 +287,29 @@ class Contract(Generic[T_co]):
             ContractError: as ``json_schema``.
             MisuseError: ``schema`` is none of these, or another argument is of the wrong kind.
         """
-        own = cast(
-            "Checks[object]",
-            Checks[Never].of(rules=rules, content=content, evidence=evidence, authorize=authorize, approve=approve),
-        )
+        own = Checks[Never].of(rules=rules, content=content, evidence=evidence, authorize=authorize, approve=approve)
+        asked: dict[str, object] = {
+            "name": name or None,
+            "version": version or None,
+            "limits": limits,
+            "risk": risk,
+            "refusal": refusal,
+            "prose": prose,
+            "reviewed_digest": reviewed_digest,
+            "numbers": numbers,
+            "formats": formats,
+            "documents": documents,
+            "style": style,
+        }
+        changes = {field_name: value for field_name, value in asked.items() if value is not None}
         if isinstance(schema, Contract):
-            given = cast("Contract[object]", schema)
-            changes = (name, version, limits, risk, refusal, prose, reviewed_digest, numbers, formats, documents, style)
-            if all(change is None for change in changes) and own == Checks[object]():
-                return given
-            checks = Checks[object].of_contract(given).joined(own)
-            return Contract[object](
-                name=name or given.name,
-                version=version or given.version,
-                schema=given.schema,
-                limits=limits or given.limits,
-                rules=checks.rules,
-                content=checks.content,
-                evidence=checks.evidence,
-                authorize=checks.authorize,
-                approve=checks.approve,
-                risk=given.risk if risk is None else risk,
-                refusal=given.refusal if refusal is None else refusal,
-                prose=given.prose if prose is None else prose,
-                reviewed_digest=given.reviewed_digest if reviewed_digest is None else reviewed_digest,
-                numbers=numbers or given.numbers,
-                formats=formats or given.formats,
-                documents=given.documents if documents is None else documents,
-                style=style or given.style,
-                type_adapter=given.type_adapter,
-            )
+            return _changed(cast("Contract[object]", schema), changes, cast("Checks[object]", own))
         if isinstance(schema, Mapping | bool):
-            plain = _plain(cast("Mapping[str, object] | bool", schema))
-            adapter = None
+            adapter, plain = None, _plain(cast("Mapping[str, object] | bool", schema))
         else:
             adapter, plain = schema_of_type(schema)
-        return Contract[object](
-            name=name or _title(plain) or name_of_type(cast("object", schema)) or "schema",
-            version=version,
-            schema=plain,
-            limits=limits or Limits(),
-            rules=own.rules,
-            content=own.content,
-            evidence=own.evidence,
-            authorize=own.authorize,
-            approve=own.approve,
-            risk=Risk.RECORD if risk is None else risk,
-            refusal=False if refusal is None else refusal,
-            prose="keep" if prose is None else prose,
-            reviewed_digest=reviewed_digest,
-            numbers=numbers or "float",
-            formats=formats or "assert",
-            documents=documents or {},
-            style=style or Style(),
-            type_adapter=adapter,
-        )
+        found = {"name": _title(plain) or name_of_type(cast("object", schema)) or "schema"}
+        return _rebuilt({**found, "schema": plain, "type_adapter": adapter, **_fields_of(own), **changes})
 
 
 def _plain(schema: Mapping[str, object] | bool) -> JsonSchema:
@@ -364,6 +329,17 @@ def _plain(schema: Mapping[str, object] | bool) -> JsonSchema:
     elif isinstance(given, type):
         wanted += " (Contract.of takes a type)"
     raise wrong_kind("schema", wanted, given)
+
+
+def _changed(given: Contract[object], changes: dict[str, object], checks: Checks[object]) -> Contract[object]:
+    """Return a contract with other arguments, and with further checks behind its own."""
+    if not changes and checks == Checks[object]():
+        return given
+    return replace(given, **changes, **_fields_of(Checks[object].of_contract(given).joined(checks)))
+
+
+def _fields_of(checks: Checks[Never] | Checks[object]) -> dict[str, object]:
+    return {entry.name: getattr(checks, entry.name) for entry in fields(checks)}
 
 
 def _rebuilt(arguments: dict[str, object]) -> Contract[object]:

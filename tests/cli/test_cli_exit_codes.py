@@ -46,6 +46,7 @@ def test_codes_are_stable() -> None:
         ("IN_DOUBT", 21),
         ("UNAVAILABLE", 22),
         ("UNWRITTEN", 23),
+        ("NEEDS_APPROVAL", 24),
         ("CANCELLED", 130),
     ]
 
