@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
+from commitgate.automaton.terms import Arena
 from commitgate.errors import MisuseError
 from commitgate_local.masks import Masks
 from commitgate_local.tokenizer import Tokenizer
@@ -26,6 +27,8 @@ DEFAULT_CACHE_BYTES = 128 * 1024 * 1024
 
 # Compiled contracts kept ready; each holds the states met so far, and is dropped together with their masks.
 _KEPT_CONTRACTS = 64
+
+_EVERY_BYTE = (1 << 256) - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +145,7 @@ class MaskEngine:
         self._trie = Trie.cached(self.vocabulary, cache_dir) if cache_dir else Trie(self.vocabulary.tokens)
         self._masks = Masks(self.vocabulary, Walker(self._trie, self.vocabulary.width), limit_bytes=cache_bytes)
         self._compiled: OrderedDict[tuple[object, ...], Term] = OrderedDict()
+        self._anything = Arena().run(_EVERY_BYTE)
         self._lock = Lock()
 
     def matcher(self, contract: ContractLike) -> Matcher:
@@ -160,6 +164,10 @@ class MaskEngine:
     def matcher_of(self, start: Term) -> Matcher:
         """Return a matcher for a language given as a term, over bytes that this vocabulary can spell."""
         return Matcher(start, self.vocabulary, self._masks)
+
+    def matcher_of_anything(self) -> Matcher:
+        """Return a matcher under which every token of text is legal, and the end at any time."""
+        return self.matcher_of(self._anything)
 
     def stats(self) -> EngineStats:
         """Return what the engine holds now and did so far."""

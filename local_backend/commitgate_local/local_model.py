@@ -100,7 +100,8 @@ class LocalModel:
             ContractError: the contract cannot be compiled; before any event.
             What ``emit`` raises.
         """
-        matcher = self._engine.matcher(request.contract)
+        engine = self._engine
+        matcher = engine.matcher(request.contract) if request.is_constrained else engine.matcher_of_anything()
         try:
             prompt = self._loaded.tokenizer.chat([(message.role, message.content) for message in request.messages])
             forward = ModelForward(self._loaded.model)
@@ -113,7 +114,7 @@ class LocalModel:
             vocabulary=self._engine.vocabulary,
             prompt=prompt,
             sampling=request.sampling,
-            forced_runs=self._forced_runs if request.forced else None,
+            forced_runs=self._forced_runs if request.forced and request.is_constrained else None,
             context_tokens=self._loaded.context_tokens,
         )
         while not self._turn.acquire(timeout=_WAIT_S):

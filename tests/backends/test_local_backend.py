@@ -23,8 +23,10 @@ from commitgate.backends.base import (
 from commitgate.backends.local import DECODE_THREADS, EVENTS_AHEAD, MODELS_KEPT, LocalBackend
 from commitgate.client import Client
 from commitgate.contract import Contract
-from commitgate.errors import MissingExtraError, ModelLoadError, UnsupportedError
+from commitgate.errors import MissingExtraError, MisuseError, ModelLoadError, UnsupportedError
 from commitgate.outcome import Cancelled, Committed, TimedOut, Unavailable, Unsupported
+from commitgate.retry import Retry
+from commitgate.risk import Risk
 from commitgate.timeouts import Timeouts
 
 pytestmark = pytest.mark.anyio
@@ -239,18 +241,38 @@ async def test_call_that_waits_for_a_thread_can_be_cancelled() -> None:
         model.may_go_on.set()
 
 
-async def test_time_limit_ends_the_wait_for_a_thread() -> None:
+async def test_pool_limit_ends_the_wait_for_a_place_to_decode() -> None:
     model = FakeModel()
     model.may_go_on.clear()
     async with client_of(LocalBackend(load=lambda name: model)) as client, AsyncExitStack() as others:
         for _ in range(DECODE_THREADS):
             run = await others.enter_async_context(client.stream_structured("local", SCHEMA, prompt="x"))
             await anext(run)
-        limits = Timeouts(first_event_s=0.05)
-        outcome = await client.generate_structured("local", SCHEMA, prompt="x", timeouts=limits)
+        limits, once = Timeouts(pool_s=0.05), Retry(attempts=1)
+        outcome = await client.generate_structured("local", SCHEMA, prompt="x", timeouts=limits, retry=once)
         assert isinstance(outcome, TimedOut)
-        assert outcome.phase == "first_event"
+        assert outcome.phase == "pool"
         model.may_go_on.set()
+    async with client_of(LocalBackend(load=lambda name: model)) as client:
+        assert isinstance(await client.generate_structured("local", SCHEMA, prompt="x"), Committed)
+
+
+async def test_draft_that_the_vocabulary_cannot_be_held_to_may_be_asked_for_by_the_prompt_alone() -> None:
+    class Unable(FakeModel):
+        def prepare(self, contract: Contract[object]) -> None:
+            raise UnsupportedError("not here", pointer="", keyword="type", reason="not here")
+
+    model = Unable()
+    draft = Contract.of(SCHEMA, risk=Risk.DRAFT)
+    async with client_of(LocalBackend(load=lambda name: model)) as client:
+        for schema, fallback in ((draft, None), (draft, "prompt_only")):
+            outcome = await client.generate_structured("local", schema, prompt="x", fallback=fallback)
+            assert isinstance(outcome, Unsupported if fallback is None else Committed)
+        assert isinstance(outcome, Committed)
+        assert outcome.is_fallback
+        assert outcome.receipt.fallback == "prompt_only"
+        with pytest.raises(MisuseError, match="DRAFT"):
+            await client.generate_structured("local", SCHEMA, prompt="x", fallback="prompt_only")
 
 
 async def test_fault_of_the_model_is_an_ending() -> None:

@@ -27,7 +27,7 @@ def names(requirements: list[str]) -> set[str]:
 
 
 def test_extras_are_those_that_messages_and_docs_name() -> None:
-    assert sorted(PROJECT["project"]["optional-dependencies"]) == ["cli", "local", "otel", "postgres", "server"]
+    assert sorted(PROJECT["project"]["optional-dependencies"]) == ["cli", "local", "otel", "postgres", "server", "trio"]
 
 
 def test_core_needs_nothing_heavy() -> None:

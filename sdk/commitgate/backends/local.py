@@ -11,6 +11,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -19,7 +20,7 @@ import anyio.from_thread
 import anyio.to_thread
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
-from commitgate.backends.base import BackendIdentity, Event, EventStream, GenerationRequest
+from commitgate.backends.base import BackendIdentity, Event, EventStream, GenerationRequest, WaitExpired
 from commitgate.errors import MissingExtraError, ModelLoadError
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class LocalBackend:
         self._load = load or _load_installed
         self._models: OrderedDict[str, Model] = OrderedDict()
         self._loading = threading.Lock()
-        self._threads: anyio.CapacityLimiter | None = None
+        self._places: _Places | None = None
 
     @property
     def name(self) -> str:
@@ -87,10 +88,11 @@ class LocalBackend:
             MissingExtraError: torch or transformers is not installed.
             ModelLoadError: the model cannot be loaded.
             ContractError: the contract cannot be enforced with the model's vocabulary.
+            WaitExpired: no place to decode became free within ``pool_s``.
         """
-        if self._threads is None:
-            self._threads = anyio.CapacityLimiter(DECODE_THREADS)
-        return _LocalStream(self._ready_model, request, self._threads)
+        if self._places is None:
+            self._places = _Places(anyio.Semaphore(DECODE_THREADS), anyio.CapacityLimiter(DECODE_THREADS))
+        return _LocalStream(self._ready_model, request, self._places)
 
     async def aclose(self) -> None:
         """Forget the loaded models."""
@@ -105,7 +107,8 @@ class LocalBackend:
             self._models.move_to_end(request.model)
             while len(self._models) > MODELS_KEPT:
                 self._models.popitem(last=False)
-        model.prepare(request.contract)
+        if request.is_constrained:
+            model.prepare(request.contract)
         return model
 
 
@@ -123,6 +126,19 @@ def _load_installed(name: str) -> Model:
     return LocalModel.load(name)
 
 
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Bound the decode loops.
+
+    Attributes:
+        free: whoever holds one of it may decode; waiting for it has a limit.
+        threads: the threads that they run in, as many.
+    """
+
+    free: anyio.Semaphore
+    threads: anyio.CapacityLimiter
+
+
 class _LocalStream:
     """Hold one decode loop while its events are read."""
 
@@ -130,11 +146,11 @@ class _LocalStream:
         self,
         ready_model: Callable[[GenerationRequest], Model],
         request: GenerationRequest,
-        threads: anyio.CapacityLimiter,
+        places: _Places,
     ) -> None:
         self._ready_model = ready_model
         self._request = request
-        self._threads = threads
+        self._places = places
         self._stop = threading.Event()
         self._error: Exception | None = None
         self._identity: BackendIdentity | None = None
@@ -151,11 +167,17 @@ class _LocalStream:
     async def __aenter__(self) -> _LocalStream:
         try:
             model = await anyio.to_thread.run_sync(self._ready_model, self._request, abandon_on_cancel=True)
+            await self._take_place()
         except BaseException:
             self._close()
             raise
         self._identity = model.identity
-        self._tasks = await anyio.create_task_group().__aenter__()
+        try:
+            self._tasks = await anyio.create_task_group().__aenter__()
+        except BaseException:
+            self._places.free.release()
+            self._close()
+            raise
         self._tasks.start_soon(self._decode, model, name="commitgate local decode")
         return self
 
@@ -166,10 +188,21 @@ class _LocalStream:
         self._stop.set()
         self._receiving.close()
         assert self._tasks is not None, "the stream was entered"
-        # This ends a wait for a free thread; a running thread is waited for all the same.
+        # A running thread is waited for all the same.
         self._tasks.cancel_scope.cancel()
-        # The loop's own task never raises, and no exception of the reader is handed in: the group would wrap it.
-        await self._tasks.__aexit__(None, None, None)
+        try:
+            # The loop's own task never raises, and no exception of the reader is handed in: the group would wrap it.
+            await self._tasks.__aexit__(None, None, None)
+        finally:
+            self._places.free.release()
+
+    async def _take_place(self) -> None:
+        limit_s = self._request.timeouts.pool_s
+        with anyio.move_on_after(limit_s) as waiting:
+            await self._places.free.acquire()
+            return
+        assert waiting.cancelled_caught and limit_s is not None, "only the limit ends the wait"
+        raise WaitExpired("pool", limit_s)
 
     def __aiter__(self) -> AsyncIterator[Event]:
         return self
@@ -184,7 +217,7 @@ class _LocalStream:
 
     async def _decode(self, model: Model) -> None:
         try:
-            await anyio.to_thread.run_sync(self._decode_in_thread, model, limiter=self._threads)
+            await anyio.to_thread.run_sync(self._decode_in_thread, model, limiter=self._places.threads)
         finally:
             self._sending.close()
 
