@@ -364,8 +364,8 @@ def test_impossible_byte_is_told_by_what_it_breaks(text: bytes, kind: str, posit
 @pytest.mark.parametrize(
     ("text", "kind", "position"),
     [
-        (b'{"kkkkkkkkk":1}', "held", 0),
-        (b'{"kkkkkkkkkk":1}', "limit", 11),
+        (b'{"kkkkkkkk":1}', "held", 0),
+        (b'{"kkkkkkkkk":1}', "limit", 11),
         (b'["kkkkkkkkkkkkkkkk",{"kkkkkkkkkk', "limit", 31),
         (b'{"a":"kkkkkkkkkkkkkkkk\n', "not_json", 22),
     ],

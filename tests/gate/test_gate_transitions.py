@@ -216,10 +216,10 @@ def test_fault_is_handed_on_whole() -> None:
     assert (verdict.kind, verdict.status, verdict.code, verdict.retry_after_s) == ("rate_limit", 429, "rpm", 2.5)
 
 
-def test_unknown_finish_is_a_fault_of_the_protocol() -> None:
+def test_unknown_finish_has_a_kind_of_its_own() -> None:
     verdict, _ = play([text(PAYMENT), UNKNOWN])
     assert isinstance(verdict, Unavailable)
-    assert verdict.kind == "protocol"
+    assert verdict.kind == "unknown_finish"
 
 
 def test_event_after_the_end_raises_and_changes_nothing() -> None:

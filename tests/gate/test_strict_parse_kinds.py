@@ -6,21 +6,15 @@ the file says what is decided here, by the code of the failure, or None where th
 
 import json
 from decimal import Decimal
-from functools import cache
 from typing import Any
 
 import pytest
-from gate_play import PAYMENT, chunked, play
+from gate_play import PAYMENT
 from strict_parse_kinds import CASES, REFUSED, TAKEN, text_of
 
-from commitgate.automaton import compile
-from commitgate.backends.base import Finish, FinishReason, TextDelta
-from commitgate.gate.gate import Gate
+from commitgate.backends.base import Finish, FinishReason
 from commitgate.gate.layers import Failure, Layer
 from commitgate.gate.strict_parse import BREAKS_JSON, PARSER_NESTING, Parsed, strict_parse
-from commitgate.gate.verdict import Outside, Whole
-from commitgate.limits import Limits
-from commitgate.outcome import Violated
 
 NESTING = 64
 STOP = Finish(FinishReason.STOP, "stop")
@@ -28,15 +22,6 @@ STOP = Finish(FinishReason.STOP, "stop")
 
 def names(cases: list[dict[str, Any]]) -> list[str]:
     return [case["kind"] for case in cases]
-
-
-@cache
-def any_json(nesting: int = NESTING) -> Any:
-    return compile(True, limits=Limits(nesting=nesting))
-
-
-def gate(nesting: int = NESTING) -> Gate:
-    return Gate(any_json(nesting).acceptor(), json_acceptor=any_json().acceptor, text_bytes=1_000_000, key_bytes=16_384)
 
 
 def test_every_kind_is_there_once() -> None:
@@ -73,25 +58,6 @@ def test_kind_is_taken_without_a_loss(case: dict[str, Any]) -> None:
     assert repr(parsed.value) == repr(wanted)
 
 
-@pytest.mark.parametrize("size", [None, 1, 3], ids=["whole", "bytes", "threes"])
-@pytest.mark.parametrize("case", REFUSED, ids=names(REFUSED))
-def test_kind_that_is_refused_is_no_whole_text_for_the_gate(case: dict[str, Any], size: int | None) -> None:
-    text = text_of(case)
-    verdict, shown = play(chunked([TextDelta(text), STOP] if text else [STOP], size), gate())
-    assert not isinstance(verdict, Whole)
-    assert isinstance(verdict, Outside | Violated)
-    assert text.startswith(shown)
-
-
-@pytest.mark.parametrize("size", [None, 1], ids=["whole", "bytes"])
-@pytest.mark.parametrize("case", TAKEN, ids=names(TAKEN))
-def test_kind_that_is_taken_is_a_whole_text_for_the_gate(case: dict[str, Any], size: int | None) -> None:
-    text = text_of(case)
-    verdict, shown = play(chunked([TextDelta(text), STOP], size), gate())
-    assert isinstance(verdict, Whole)
-    assert (verdict.text, shown) == (text, text)
-
-
 @pytest.mark.parametrize("limit", range(1, 65))
 @pytest.mark.parametrize(
     ("opening", "closing"), [(b"[", b"]"), (b'{"a":', b"}"), (b' [0, {"b" :\n', b"} ] ")], ids=["[", "{", "[{"]
@@ -105,17 +71,6 @@ def test_nesting_is_taken_to_its_limit_and_refused_one_past_it(opening: bytes, c
     assert isinstance(failure, Failure)
     assert (failure.code, failure.data) == ("nesting", None)
     assert str(limit) in failure.message
-
-
-@pytest.mark.parametrize("limit", [1, 2, 3, 10, 32, 63, 64])
-@pytest.mark.parametrize("opening", [b"[", b'{"a":'])
-def test_gate_and_parse_have_one_limit_of_nesting(opening: bytes, limit: int) -> None:
-    closing = b"]" if opening == b"[" else b"}"
-    for depth in (limit - 1, limit, limit + 1):
-        text = nested(opening, closing, depth, b"1")
-        verdict, _ = play([TextDelta(text), STOP], gate(limit))
-        assert isinstance(verdict, Whole) is (depth <= limit)
-        assert isinstance(strict_parse(text, nesting=limit), Parsed) is (depth <= limit)
 
 
 def nested(opening: bytes, closing: bytes, depth: int, inside: bytes) -> bytes:

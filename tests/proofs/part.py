@@ -101,10 +101,10 @@ def digest(paths: Iterable[Path]) -> str:
     """Return a digest of the files' content."""
     joined = sha256()
     for path in sorted(set(paths)):
-        joined.update(_digest_of_file(path).encode())
+        joined.update(_digest_of_file(path, path.stat().st_mtime_ns).encode())
     return joined.hexdigest()[:16]
 
 
 @cache
-def _digest_of_file(path: Path) -> str:
+def _digest_of_file(path: Path, changed_ns: int) -> str:
     return sha256(path.name.encode() + b"\0" + path.read_bytes()).hexdigest()
