@@ -151,10 +151,8 @@ def test_hostile_text_is_shown_as_text(form: ModuleType, text: str, where: str) 
     assert text in shown or text.encode("unicode_escape").decode() in shown
 
 
-async def run_script(
-    program: ModuleType, script: Script, *then: Script, is_terminal: bool = False
-) -> tuple[object, str]:
-    backend = ScriptedBackend(script, then=then, chunking="bytes")
+async def run_script(program: ModuleType, script: Script, *, is_terminal: bool = False) -> tuple[object, str]:
+    backend = ScriptedBackend(script, chunking="bytes")
     paper = console(is_terminal=is_terminal)
     async with Client(backends={"local": backend}) as client:
         outcome = await program.fill(client, paper, program.MAIL)
@@ -185,11 +183,31 @@ async def test_preview_says_that_it_is_no_value(program: ModuleType) -> None:
     assert out.index("waiting for the model") < out.index("a preview, not a value") < out.index("committed: ")
 
 
+class Paper(io.StringIO):
+    """Take what is drawn, and tell when a word of the model was."""
+
+    def __init__(self, word: str) -> None:
+        super().__init__()
+        self._word, self._is_drawn = word, anyio.Event()
+
+    def write(self, text: str) -> int:
+        if self._word in text:
+            self._is_drawn.set()
+        return super().write(text)
+
+    async def wait(self) -> None:
+        await self._is_drawn.wait()
+
+
 @pytest.mark.anyio
 async def test_second_attempt_fills_an_emptied_form(program: ModuleType) -> None:
-    whole = [{"text": json.dumps(REPAIR)}, STOP]
-    outcome, out = await run_script(program, [{"text": '{"customer": "Bo'}], whole, is_terminal=True)
+    paper = Paper("Bo")
+    cut = [{"text": '{"customer": "Bo'}, {"wait": paper}]
+    backend = ScriptedBackend(cut, then=[[{"text": json.dumps(REPAIR)}, STOP]])
+    async with Client(backends={"local": backend}) as client:
+        outcome = await program.fill(client, Console(file=paper, force_terminal=True, width=100), program.MAIL)
     assert isinstance(outcome, Committed)
+    out = paper.getvalue()
     assert out.rindex("Bo") < out.index("started again from an empty form: disconnected") < out.index("Ada")
 
 
