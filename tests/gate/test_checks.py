@@ -182,6 +182,11 @@ async def test_only_authorization_answers_with_a_bool(layer: str, returned: bool
         assert codes(ending) == ["not_authorized"]
 
 
+@pytest.mark.parametrize("returned", [0, 1, "yes"])
+async def test_authorization_takes_nothing_else_for_a_bool(returned: Any) -> None:
+    assert codes(await deliberate(authorize=lambda value, context: returned)) == ["authorize_error"]
+
+
 async def test_exception_of_a_broken_check_hangs_on_its_failure(layer: str) -> None:
     ending = await deliberate(**{layer: breaking})
     assert isinstance(ending, Invalid)

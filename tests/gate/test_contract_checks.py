@@ -101,6 +101,11 @@ def test_what_cannot_be_asked_or_meant_is_refused_when_the_contract_is_made(give
         Contract.json_schema({}, **given)
 
 
+def test_contract_that_is_made_directly_is_looked_at_too() -> None:
+    with pytest.raises(MisuseError, match=r"evidence\[0\] must take"):
+        Contract(name="x", schema={}, evidence=(first,))  # pyright: ignore[reportArgumentType] - that is what is tried
+
+
 def test_refusal_is_part_of_both_digests_and_checks_and_risk_of_neither() -> None:
     plain, declining = Contract.of(Pay), Contract.of(Pay, refusal=True)
     assert plain.language_digest != declining.language_digest

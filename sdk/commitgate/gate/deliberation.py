@@ -84,7 +84,7 @@ class Deliberation(Generic[T]):
                     await self._look_up(EVIDENCE, self.checks.evidence, violations)
                 case Stage.APPROVAL:
                     await self._ask_for_a_person()
-                case Stage.AUTHORIZE | Stage.AUTHORIZE_FOR_A_PERSON | Stage.STORED:
+                case Stage.AUTHORIZE | Stage.AUTHORIZE_FOR_A_PERSON:
                     await self._look_up(AUTHORIZE, self.checks.authorize, denials)
                 case Stage.CHOSEN:
                     return None

@@ -116,9 +116,9 @@ class Judge(Generic[T]):
 
     async def authorize(self, value: T, checks: Checks[T], context: CheckContext) -> Invalid | None:
         """Ask whether the principal may have a value that an earlier call chose; nothing else is asked again."""
-        self._way.begin(Stage.STORED)
+        self._way.begin(Stage.AUTHORIZE)
         ending = await self._deliberation(value, checks, context).run()
-        assert not isinstance(ending, NeedsApproval), "no step leads from STORED to WAITING"
+        assert not isinstance(ending, NeedsApproval), "no step leads from AUTHORIZE to WAITING"
         return ending
 
     def _deliberation(self, value: T, checks: Checks[T], context: CheckContext) -> Deliberation[T]:

@@ -9,8 +9,8 @@ A layer may be passed over only where it has nothing to ask: a contract that is 
 and checks of the caller's exist only where he gave some. Finish, accept, type and content are never passed over.
 
 Whether a person must look (``APPROVAL``) is asked before authorization, and answered after it: a person is not asked
-about what the principal may not do at all. A stored value that is handed out again begins at ``STORED``, since only
-what may change by itself is asked again: who is asking.
+about what the principal may not do at all. A stored value that is handed out again begins at ``AUTHORIZE``, since
+only what may have changed by itself is asked again: who is asking.
 
 A text outside the contract is still parsed and validated, to name its fault more exactly; from there no step leads to
 ``CHOSEN``. A signal without a transition is an error of the caller and changes nothing.
@@ -53,8 +53,6 @@ class Stage(Enum):
     """The text is outside the contract; is it JSON at all?"""
     OUTSIDE_SCHEMA = auto()
     """The text is outside the contract; which keyword says so?"""
-    STORED = auto()
-    """May the principal have a value that an earlier call chose?"""
     CHOSEN = auto()
     """It may be acted on now."""
     WAITING = auto()
@@ -95,7 +93,6 @@ _TABLE: dict[Stage, dict[Step, Stage]] = {
     Stage.AUTHORIZE_FOR_A_PERSON: _layer(Stage.WAITING, may_skip=True),
     Stage.OUTSIDE_PARSE: _layer(Stage.OUTSIDE_SCHEMA, may_skip=True),
     Stage.OUTSIDE_SCHEMA: _layer(Stage.REFUSED, may_skip=True),
-    Stage.STORED: _layer(Stage.CHOSEN, may_skip=True),
     Stage.CHOSEN: {},
     Stage.WAITING: {},
     Stage.REFUSED: {},
@@ -117,7 +114,6 @@ LAYER_OF = {
     Stage.AUTHORIZE_FOR_A_PERSON: Layer.AUTHORIZE,
     Stage.OUTSIDE_PARSE: Layer.PARSE,
     Stage.OUTSIDE_SCHEMA: Layer.SCHEMA,
-    Stage.STORED: Layer.AUTHORIZE,
 }
 """The layer on whose record each stage leaves its answer. An approval leaves none, unless it breaks."""
 
