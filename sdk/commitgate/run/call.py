@@ -19,7 +19,7 @@ from anyio.lowlevel import checkpoint_if_cancelled
 
 from commitgate.automaton import Automaton, compile
 from commitgate.contract import Contract
-from commitgate.errors import ContractError, KeyConflictError, LeaseLostError, MisuseError, UnsupportedError
+from commitgate.errors import ContractError, KeyConflictError, LeaseLostError, UnsupportedError
 from commitgate.gate.check_context import CheckContext
 from commitgate.gate.checks import Checks
 from commitgate.gate.judge import Chosen, Judge
@@ -45,7 +45,6 @@ from commitgate.retry.keys import (
     messages_fingerprint,
     operation_key_digest,
 )
-from commitgate.risk import Risk
 from commitgate.run.asking import Asking
 from commitgate.run.facts import Facts
 from commitgate.run.order import Order
@@ -252,8 +251,6 @@ class Call(Generic[T, R]):
 
     async def _choose(self, contract: Contract[T]) -> Chosen[T] | Failed:
         order = self._order
-        if order.fallback is not None and contract.risk is not Risk.DRAFT:
-            raise MisuseError("fallback is for contracts of Risk.DRAFT alone: give the contract that risk, or none")
         automaton, judge = await self._prepare(contract)
         asking = Asking(
             order=order,

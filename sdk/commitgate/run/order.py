@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic
+from typing import TYPE_CHECKING, Generic, cast
 
 from typing_extensions import TypeVar
 
 from commitgate.argument import check_kind, check_text
 from commitgate.backends.base import Backend, Sampling
-from commitgate.contract import Numbers
+from commitgate.contract import Contract, Numbers
 from commitgate.errors import MisuseError
 from commitgate.gate.checks import Approve, Authorize, Checks, ContentCheck, Evidence
 from commitgate.gate.rules import Rule
@@ -18,6 +18,7 @@ from commitgate.outcome import Fallback
 from commitgate.retry import Retry
 from commitgate.retry.keys import OperationKey
 from commitgate.retry.keys import operation_key as checked_key
+from commitgate.risk import Risk
 from commitgate.run.conversation import Conversation, MessageLike, PromptSchema
 from commitgate.timeouts import Timeouts
 
@@ -119,8 +120,8 @@ class Order(Generic[T, R]):
             raise MisuseError(f"numbers must be 'float' or 'decimal', found {numbers!r}")
         if fallback not in (None, "prompt_only"):
             raise MisuseError(f"fallback must be 'prompt_only' or None, found {fallback!r}")
-        if fallback is not None and effect is not None:
-            raise MisuseError("an effect never falls back: leave out fallback or effect")
+        if fallback is not None:
+            _check_may_fall_back(schema, effect)
         _check_larger(retry or Retry(), sampling or Sampling())
         return Order(
             backend=backend,
@@ -140,6 +141,14 @@ class Order(Generic[T, R]):
             numbers=numbers,
             forced=forced,
         )
+
+
+def _check_may_fall_back(schema: object, effect: object) -> None:
+    if effect is not None:
+        raise MisuseError("an effect never falls back: leave out fallback or effect")
+    # A raw schema says nothing of what hangs on its value, and is no draft by default.
+    if not isinstance(schema, Contract) or cast("Contract[object]", schema).risk is not Risk.DRAFT:
+        raise MisuseError("fallback is for a Contract of Risk.DRAFT alone: Contract.of(schema, risk=Risk.DRAFT)")
 
 
 def _check_larger(retry: Retry, sampling: Sampling) -> None:
