@@ -31,7 +31,7 @@ class Inner(BaseModel):
 
 class Model(BaseModel):
     model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, UntrustedText]
+    __pydantic_extra__: dict[str, UntrustedText]  # pyright: ignore[reportIncompatibleVariableOverride] - pydantic asks for it
     kind: Literal["a"] = "a"
     note: Annotated[UntrustedText, Field(alias="Note~/1")]
     inner: Inner | None = None
