@@ -50,5 +50,5 @@ async def test_every_block_of_the_guide_runs(local: ScriptedBackend) -> None:
     outcome = names["outcome"]
     assert isinstance(outcome, Committed)
     assert str(outcome.result).startswith("ticket ")
-    assert len(local.requests) == 4
+    assert len(local.requests) == 5
     assert local.open_streams == 0
