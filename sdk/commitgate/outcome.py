@@ -87,7 +87,7 @@ class Receipt:
         language_digest: digest of what constrains: the schema without prose, and the dialect options.
         full_digest: digest of the whole contract, prose included.
         text_digest: digest of the answer's bytes as received.
-        value_digest: digest of the committed value's JSON.
+        value_digest: digest of the JSON of the value that was committed, or that a person must decide about.
         backend: the backend's name.
         model: the model's name.
         model_revision: what tells versions of the model apart.

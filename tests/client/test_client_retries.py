@@ -244,6 +244,17 @@ async def test_denial_is_never_argued_with() -> None:
     assert len(backend.requests) == 1
 
 
+async def test_what_a_person_must_decide_about_is_named_by_its_digest() -> None:
+    payments = Payments()
+    waiting = await ask(
+        ScriptedBackend(GOOD), approve=lambda value, context: "above 50", effect=payments, operation_key="k"
+    )
+    assert (waiting.name, waiting.reason, waiting.partial_text) == ("needs_approval", "above 50", PAYMENT)
+    committed = await ask(ScriptedBackend(GOOD), operation_key="other")
+    assert waiting.receipt.value_digest == committed.receipt.value_digest is not None
+    assert payments.made == []
+
+
 async def test_broken_rule_is_not_asked_about() -> None:
     def broken(value: Pay) -> None:
         raise ZeroDivisionError

@@ -26,7 +26,7 @@ from commitgate.gate.checks import Checks
 from commitgate.gate.judge import Chosen, Judge
 from commitgate.gate.refusal import refusal_reason
 from commitgate.gate.verdict import Outside, Verdict, Whole
-from commitgate.outcome import Failed, Invalid, Receipt, Refused, TimedOut
+from commitgate.outcome import Failed, Invalid, NeedsApproval, Receipt, Refused, TimedOut
 from commitgate.preview import Preview, Reset
 from commitgate.retry import Again, GiveUpReason, RetryBudget, Tries, decide
 from commitgate.run.attempt import Attempt
@@ -207,10 +207,10 @@ class Asking(Generic[T, R]):
         if not isinstance(chosen, Chosen):
             return chosen
         ending = await self.judge.deliberate(chosen.value, self.checks, self.context)
-        if ending is not None:
-            return ending
-        self.facts.value_digest = sha256(chosen.value_json).hexdigest()
-        return chosen
+        if ending is None or isinstance(ending, NeedsApproval):
+            # What a person is asked about is named by its digest, so that nothing else can be approved in its place.
+            self.facts.value_digest = sha256(chosen.value_json).hexdigest()
+        return chosen if ending is None else ending
 
 
 __all__ = ["LARGE_TEXT_BYTES", "Asking"]

@@ -90,7 +90,7 @@ class Facts:
     def begin_attempt(self, now: float, *, waited_s: float = 0.0) -> None:
         """Note that a request goes out, and after which wait; what the last attempt measured is forgotten."""
         self.attempts += 1
-        self.gate = self.identity = None
+        self.gate = self.identity = self.value_digest = None
         self.layers = []
         self._waited_s = waited_s
         self._requested_at = now
