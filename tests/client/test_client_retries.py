@@ -55,13 +55,15 @@ async def ask(backend: ScriptedBackend, **arguments: Any) -> Any:
 
 async def watch(backend: ScriptedBackend, **arguments: Any) -> tuple[list[tuple[str, int]], Any]:
     shown: list[tuple[str, int]] = []
-    async with client_with(backend) as client:
-        async with client.stream_structured("scripted", Pay, prompt="x", **arguments) as run:
-            async for item in run:
-                entry = (type(item).__name__, item.attempt)
-                if not shown or shown[-1] != entry:
-                    shown.append(entry)
-            return shown, await run.outcome()
+    async with (
+        client_with(backend) as client,
+        client.stream_structured("scripted", Pay, prompt="x", **arguments) as run,
+    ):
+        async for item in run:
+            entry = (type(item).__name__, item.attempt)
+            if not shown or shown[-1] != entry:
+                shown.append(entry)
+        return shown, await run.outcome()
 
 
 async def test_failure_that_passes_by_itself_is_asked_again_under_the_same_key() -> None:
@@ -296,8 +298,8 @@ async def test_key_that_the_server_knows_from_another_body_is_a_conflict() -> No
 async def test_cancelling_during_a_wait_ends_the_call_at_once() -> None:
     backend = ScriptedBackend([{"fault": "rate_limit", "retry_after_s": 100.0}])
     async with client_with(backend) as client, client.stream_structured("scripted", Pay, prompt="x") as run:
-        while not backend.requests:
-            await anyio.sleep(0.1)
+        await anyio.sleep(1.0)  # in time that jumps: the call waits for its second request by then
+        assert len(backend.requests) == 1
         start = anyio.current_time()
         run.cancel()
         assert (await run.outcome()).name == "cancelled"
@@ -308,10 +310,12 @@ async def test_restart_after_items_gives_them_anew_after_a_reset() -> None:
     numbers = {"type": "array", "items": {"type": "integer"}}
     backend = playing([{"text": "[1,2,3"}], [{"text": "[4,5]"}, STOP])
     found: list[object] = []
-    async with client_with(backend) as client:
-        async with client.stream_structured("scripted", numbers, prompt="x", retry=Retry(restarts=1)) as run:
-            async for item in run.items():
-                found.append(item.attempt if isinstance(item, Reset) else item.value)
+    async with (
+        client_with(backend) as client,
+        client.stream_structured("scripted", numbers, prompt="x", retry=Retry(restarts=1)) as run,
+    ):
+        async for item in run.items():
+            found.append(item.attempt if isinstance(item, Reset) else item.value)
     assert found[-3:] == [2, 4, 5]
     assert found[:-3] in ([], [1, 2], [1])  # what was not looked at in time is gone with its attempt
 
@@ -320,15 +324,13 @@ async def test_items_come_once_each_however_slow_the_reader_is() -> None:
     text = str(list(range(200)))
     backend = ScriptedBackend([{"text": text}, STOP], chunking=3)
     found: list[object] = []
-    async with client_with(backend) as client:
-        async with client.stream_structured(
-            "scripted", {"type": "array", "items": {"type": "integer"}}, prompt="x"
-        ) as run:
-            async for item in run.items():
-                assert not isinstance(item, Reset)
-                found.append(item.value)
-                await anyio.sleep(0.5)
-            assert isinstance(await run.outcome(), Committed)
+    numbers = {"type": "array", "items": {"type": "integer"}}
+    async with client_with(backend) as client, client.stream_structured("scripted", numbers, prompt="x") as run:
+        async for item in run.items():
+            assert not isinstance(item, Reset)
+            found.append(item.value)
+            await anyio.sleep(0.5)
+        assert isinstance(await run.outcome(), Committed)
     assert found == list(range(200))
 
 
