@@ -1,7 +1,8 @@
 """Measure previews: against themselves (is it linear, how much memory) and beside the engines that others use.
 
 Run: ``python tests/benchmarks/preview.py``; ``--only linear``, ``times`` or ``wrong`` for one part. No part of the test
-suite: times (of the processor) vary with the machine, ratios should not. The peers are optional; an environment that has them all::
+suite: times (of the processor) vary with the machine, ratios should not. The peers are optional; an environment that
+has them all::
 
     python -m venv peers
     peers/bin/pip install -e . jiter partial-json-parser instructor pydantic-ai-slim

@@ -157,3 +157,10 @@ def test_text_fed_singly_turns_invalid_with_its_first_impossible_byte(document: 
             continue  # a bound of the reader's own, which the descent does not know
         assert first == verdict(text)
         assert first is None or reader.position == first
+
+
+@pytest.mark.parametrize(("text", "value"), [(b"[1}", []), (b'{"a":1]', {}), (b"[1.5:", []), (b'{"a":-2"', {})])
+def test_number_before_a_byte_that_cannot_follow_it_is_not_shown_in_any_chunks(text: bytes, value: object) -> None:
+    whole, singly = PreviewReader(), PreviewReader()
+    previews = [whole.feed(text), *[singly.feed(bytes((byte,))) for byte in text][-1:]]
+    assert [(preview.value, preview.state) for preview in previews] == [(value, "invalid:syntax")] * 2

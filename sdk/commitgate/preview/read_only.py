@@ -15,7 +15,6 @@ from typing import NoReturn
 
 from commitgate.json_value import JsonValue
 
-
 _extend = list[JsonValue].extend
 _update = dict[str, JsonValue].update
 
