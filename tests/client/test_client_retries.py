@@ -190,6 +190,10 @@ async def test_deadline_that_runs_out_in_a_later_attempt_keeps_the_ending_before
     assert outcome.phase == "total"
     assert isinstance(outcome.last, Unavailable)
     assert len(backend.requests) == 2
+    assert [(record.ending, record.detail) for record in outcome.receipt.tries] == [
+        ("unavailable", "overload"),
+        ("timed_out", "total"),
+    ]
 
 
 async def test_calls_of_one_client_share_a_budget() -> None:

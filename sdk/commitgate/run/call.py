@@ -91,7 +91,9 @@ class Call(Generic[T, R]):
 
     def cancelled(self) -> Cancelled:
         """Return the ending of a call that was cancelled where it stands."""
-        return self._facts.fill(Cancelled(receipt=Receipt()))
+        cancelled = Cancelled(receipt=Receipt())
+        self._facts.cut_off(cancelled)
+        return self._facts.fill(cancelled)
 
     async def run(self) -> Outcome[T, R]:
         """Run the call to its end.
@@ -247,7 +249,9 @@ class Call(Generic[T, R]):
         self._facts.value_digest = None
         limit_s = self._order.timeouts.total_s or 0.0
         last = None if self._facts.last is None else self._facts.fill(self._facts.last)
-        return self._facts.fill(TimedOut(phase="total", limit_s=limit_s, last=last, receipt=Receipt()))
+        timed_out = TimedOut(phase="total", limit_s=limit_s, last=last, receipt=Receipt())
+        self._facts.cut_off(timed_out)
+        return self._facts.fill(timed_out)
 
     async def _choose(self, contract: Contract[T]) -> Chosen[T] | Failed:
         order = self._order

@@ -128,6 +128,11 @@ class Facts:
             record = replace(record, status=ending.status, request_id=ending.request_id or record.request_id)
         self.tries.append(record)
 
+    def cut_off(self, ending: Failed) -> None:
+        """Note what ended the call from outside; where a request was under way, that is how it ended."""
+        if len(self.tries) < self.attempts:
+            self.end_attempt(ending)
+
     def fill(self, ending: E) -> E:
         """Return the ending with receipt and partial text."""
         return replace(ending, receipt=self.receipt(), partial_text=self.text)
