@@ -94,3 +94,10 @@ def test_pointers_are_quoted() -> None:
 
 def test_reset_names_the_attempt_that_begins() -> None:
     assert Reset(attempt=2, reason="disconnected") == Reset(2, "disconnected")
+
+
+def test_string_at_the_root_is_shown_while_it_is_open() -> None:
+    reader = PreviewReader()
+    previews = [reader.feed(piece) for piece in (b'"', b"ab", b'c"')]
+    assert [(preview.has_value, preview.value) for preview in previews] == [(True, ""), (True, "ab"), (True, "abc")]
+    assert [preview.final_paths for preview in previews] == [set(), set(), {""}]

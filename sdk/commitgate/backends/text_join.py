@@ -34,8 +34,6 @@ class TextJoiner:
                 return text.encode()
             except UnicodeEncodeError:
                 pass
-        if not text:
-            return b""
         units = (self._high + text).encode("utf-16-le", "surrogatepass")
         joined = units.decode("utf-16-le", "surrogatepass")
         data = b"".join(_spell(part) for part in _HIGH.split(joined))
