@@ -18,13 +18,14 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from proofs.client_cuts import CLIENT_CUTS
+from proofs.concurrency import CONCURRENCY
 from proofs.cuts import CUTS
 from proofs.inner_cuts import INNER_CUTS
 from proofs.mutants import MUTANTS
 from proofs.part import ROOT, Part, Result, Row
 from proofs.state import FOLDER, State
 
-PARTS: tuple[Part, ...] = (CUTS, CLIENT_CUTS, INNER_CUTS, MUTANTS)
+PARTS: tuple[Part, ...] = (CUTS, CLIENT_CUTS, INNER_CUTS, CONCURRENCY, MUTANTS)
 
 HELD, BROKEN, UNFINISHED = 0, 1, 3
 WORKERS = 2
