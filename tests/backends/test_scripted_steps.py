@@ -23,6 +23,7 @@ from commitgate.backends.base import (
 from commitgate.contract import Contract
 from commitgate.errors import MisuseError
 from commitgate.testing import ScriptedBackend, Step, fake_time
+from commitgate.testing.playback import REPEATED_CHARACTERS
 from commitgate.timeouts import Timeouts
 
 pytestmark = pytest.mark.anyio
@@ -170,7 +171,15 @@ async def test_repeated_step_is_never_written_out() -> None:
     step: Step = {"repeat": {"text": "x", "count": 10**15}, "prefix": "["}
     async with ScriptedBackend([step]).open(REQUEST) as stream:
         events = aiter(stream)
-        assert [await anext(events) for _ in range(3)] == [TextDelta(b"["), TextDelta(b"x"), TextDelta(b"x")]
+        piece = TextDelta(b"x" * REPEATED_CHARACTERS)
+        assert [await anext(events) for _ in range(3)] == [TextDelta(b"["), piece, piece]
+
+
+async def test_repeated_text_is_as_long_as_it_is_written_however_it_is_cut() -> None:
+    for text, times in (("xy", 5_000), ("x", 1), ("é" * 5_000, 3)):
+        async with ScriptedBackend([{"repeat": {"text": text, "count": times}}], chunking=7).open(REQUEST) as stream:
+            found = b"".join([event.data async for event in stream if isinstance(event, TextDelta)])
+        assert found == (text * times).encode()
 
 
 async def test_pings_come_in_their_rhythm() -> None:

@@ -35,6 +35,10 @@ Chunking: TypeAlias = Literal["whole", "bytes"] | int | Random
 _LONGEST_RANDOM_CHUNK = 8
 
 
+REPEATED_CHARACTERS = 4_096
+"""Characters or bytes of a repeated text that are sent as one event, where ``chunking`` does not cut them further."""
+
+
 class Playback:
     """Play one script, once.
 
@@ -140,10 +144,20 @@ def _unrolled(script: Sequence[Step]) -> Iterator[Step]:
         repeated = dict(cast(Step, step["repeat"]))
         count, every_s, for_s = (cast("float | None", repeated.pop(key, None)) for key in ("count", "every_s", "for_s"))
         times = int((for_s or 0) / (every_s or 1)) if count is None else int(count)
+        if repeated.keys() == {"text"} and not every_s:
+            yield from _repeated_text(cast("str | bytes", repeated["text"]), times)
+            continue
         for _ in range(times):
             if every_s:
                 yield {"wait_s": every_s}
             yield repeated
+
+
+def _repeated_text(text: str | bytes, times: int) -> Iterator[Step]:
+    """Yield a text written so many times, in pieces: an event for each letter of an endless one would take minutes."""
+    at_once = max(1, REPEATED_CHARACTERS // max(1, len(text)))
+    for start in range(0, times, at_once):
+        yield {"text": text * min(at_once, times - start)}
 
 
 def _events(step: Step) -> Iterator[Event]:
