@@ -380,3 +380,43 @@ def test_key_longer_than_allowed_is_a_limit(text: bytes, kind: str, position: in
         return
     gate.close()
     assert facts(gate.verdict, "kind", "position") == (kind, position)
+
+
+def test_more_hidden_text_than_is_kept_is_a_violation_in_one_event_and_in_two() -> None:
+    for pieces in ((b"x" * (HIDDEN_BYTES + 2),), (b"x", b"x" * (HIDDEN_BYTES + 1))):
+        gate = gate_of()
+        for piece in pieces:
+            gate.feed(TextDelta(piece))
+        assert gate.state is State.ENDED
+        assert isinstance(gate.verdict, Violated)
+
+
+def test_more_of_a_refusal_than_is_kept_ends_as_refused() -> None:
+    gate = gate_of()
+    gate.feed(RefusalDelta("n"))
+    gate.feed(RefusalDelta("o" * REFUSAL_CHARACTERS))
+    assert gate.state is State.ENDED
+    assert isinstance(gate.verdict, Refused)
+
+
+LONG_TEXTS = {
+    "type": "array",
+    "items": {
+        "anyOf": [{"type": "string", "maxLength": 20}, {"type": "object", "propertyNames": {"maxLength": 8}}],
+    },
+}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'["' + b"a" * 21,  # a value longer than a key may be
+        b'[{"' + b"k" * 9,  # a key that the contract forbids, of the longest size allowed
+        b'["' + b"a" * 20 + b'",{"' + b"k" * 9,  # the same, far behind
+    ],
+)
+def test_text_that_the_contract_forbids_is_no_matter_of_the_keys_size(text: bytes) -> None:
+    gate = Gate(compile(LONG_TEXTS).acceptor(), json_acceptor=compile(True).acceptor, text_bytes=1_000, key_bytes=9)
+    gate.feed(TextDelta(text))
+    gate.close()
+    assert facts(gate.verdict, "kind", "position") == ("constraint", len(text) - 1)

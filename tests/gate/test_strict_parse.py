@@ -7,6 +7,7 @@ import pytest
 from commitgate.automaton import compile
 from commitgate.automaton.number_text import MAX_DIGITS, MAX_EXPONENT
 from commitgate.gate.layers import Failure, Layer
+from commitgate.gate.number_size import continues_number
 from commitgate.gate.strict_parse import Parsed, strict_parse
 
 
@@ -130,3 +131,17 @@ def test_size_of_numbers_has_its_limit(text: bytes, is_parsed: bool, frame: byte
 @pytest.mark.parametrize("text", [b'"1e999"', b'"\\"1e999"', b'{"' + b"1" * 2_000 + b'":"\\\\"}'])
 def test_digits_in_strings_are_no_numbers(text: bytes) -> None:
     assert isinstance(parse(text), Parsed)
+
+
+@pytest.mark.parametrize("before", [b"", b"\\n", b"\\n\\n", b"a\\n\\t", b'\\"', b"\\\\"])
+def test_digits_in_a_string_are_no_number(before: bytes) -> None:
+    text = b'["", "' + before + b"9" * (MAX_DIGITS + 1) + b'"]'
+    assert isinstance(strict_parse(text, nesting=64), Parsed)
+
+
+def test_only_the_number_at_the_end_is_gone_on_with() -> None:
+    full = b"9" * MAX_DIGITS
+    assert continues_number(b'{"e":' + full, b"9")
+    assert continues_number(b"[1e5," + full, b"9")
+    assert not continues_number(b'{"e":0', b"9")
+    assert not continues_number(b"[" + full + b",", b"x")
