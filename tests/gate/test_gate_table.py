@@ -4,7 +4,7 @@ The words say what follows: a state, and the verdict as it then stands.
 """
 
 import pytest
-from gate_play import PAYMENT, gate_of
+from gate_play import PAY, PAYMENT, gate_of
 
 from commitgate.automaton import compile
 from commitgate.backends.base import (
@@ -239,7 +239,7 @@ def test_repr_of_a_verdict_shows_no_text() -> None:
 
 
 @pytest.mark.parametrize("size", [HIDDEN_BYTES - 1, HIDDEN_BYTES, HIDDEN_BYTES + 1])
-@pytest.mark.parametrize("first", [1, 100, HIDDEN_BYTES])
+@pytest.mark.parametrize("first", [1, 100, HIDDEN_BYTES, 2 * HIDDEN_BYTES])
 def test_hidden_text_is_kept_to_its_limit(size: int, first: int) -> None:
     gate = gate_of()
     data = b"x" * size
@@ -248,6 +248,7 @@ def test_hidden_text_is_kept_to_its_limit(size: int, first: int) -> None:
             gate.feed(TextDelta(piece))
     assert len(gate.evidence.hidden) == min(size, HIDDEN_BYTES)
     assert gate.state is (State.ENDED if size > HIDDEN_BYTES else State.HIDING)
+    assert is_as("violated" if size > HIDDEN_BYTES else "-", gate.verdict, b"")
 
 
 @pytest.mark.parametrize("size", [REFUSAL_CHARACTERS - 1, REFUSAL_CHARACTERS, REFUSAL_CHARACTERS + 1])
@@ -258,6 +259,7 @@ def test_refusal_is_kept_to_its_limit(size: int, before: str) -> None:
     gate.feed(RefusalDelta("o" * (size - 1)))
     assert len(gate.evidence.refusal) == min(size, REFUSAL_CHARACTERS)
     assert gate.state is (State.ENDED if size > REFUSAL_CHARACTERS else State.REFUSING)
+    assert isinstance(gate.verdict, Refused) is (size > REFUSAL_CHARACTERS)
 
 
 def test_first_words_of_a_refusal_longer_than_kept_are_read_on() -> None:
@@ -420,3 +422,27 @@ def test_text_that_the_contract_forbids_is_no_matter_of_the_keys_size(text: byte
     gate.feed(TextDelta(text))
     gate.close()
     assert facts(gate.verdict, "kind", "position") == ("constraint", len(text) - 1)
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "position"),
+    [
+        ({"items": {"maxLength": 12}}, b'["","kkkkkkkkkkkkkkkk', 17),
+        (PAY, b'{"x', 2),
+        (PAY, b'{"amount":1,"x', 13),
+        ({"properties": {"kkkkkkkkA": True}, "additionalProperties": False, "type": "object"}, b'{"kkkkkkkkB', 10),
+    ],
+)
+def test_string_that_the_contract_forbids_is_no_key_too_long(schema: object, text: bytes, position: int) -> None:
+    plain = compile(True)
+    gate = Gate(compile(schema).acceptor(), json_acceptor=plain.acceptor, text_bytes=1_000, key_bytes=9)
+    gate.feed(TextDelta(text))
+    gate.close()
+    assert facts(gate.verdict, "kind", "position") == ("constraint", position)
+
+
+def test_refusing_prose_that_is_not_utf8_is_shown_as_far_as_it_can_be() -> None:
+    gate = gate_of()
+    gate.feed(TextDelta(b"n\xff"))
+    gate.feed(Finish(FinishReason.REFUSAL, "refusal"))
+    assert facts(gate.verdict, "text") == ("n\ufffd",)

@@ -14,6 +14,7 @@ from strict_parse_kinds import CASES, REFUSED, TAKEN, text_of
 
 from commitgate.backends.base import Finish, FinishReason
 from commitgate.gate.layers import Failure, Layer
+from commitgate.gate.number_size import continues_number
 from commitgate.gate.strict_parse import BREAKS_JSON, PARSER_NESTING, Parsed, strict_parse
 
 NESTING = 64
@@ -86,6 +87,7 @@ def test_many_containers_beside_each_other_are_not_deep(wide: bytes) -> None:
 
 
 def test_depth_beyond_what_the_parser_takes_is_a_failure_of_its_own() -> None:
+    assert PARSER_NESTING == 200
     taken = b"[" * PARSER_NESTING + b"]" * PARSER_NESTING
     assert isinstance(strict_parse(taken, nesting=1_000), Parsed)
     failure = strict_parse(b"[" + taken + b"]", nesting=1_000)
@@ -122,3 +124,22 @@ def test_fault_is_placed_at_its_byte_on_every_line(text: bytes, position: int) -
 
 def test_repr_of_a_parsed_value_does_not_show_it() -> None:
     assert "bob" not in repr(strict_parse(PAYMENT, nesting=NESTING))
+
+
+@pytest.mark.parametrize("text", [b'["","1e999"]', b'["\\n","1e999"]', b'["\\n\\n1e999"]', b'["\\\\","1e999",""]'])
+def test_strings_before_digits_in_a_string_do_not_make_them_a_number(text: bytes) -> None:
+    assert isinstance(strict_parse(text, nesting=NESTING), Parsed)
+
+
+@pytest.mark.parametrize("passed", [b"1", b"-1", b"[1", b"[-", b"1.", b"1.5", b"1e", b"1e+", b"-1.5E-", b'{"a":10'])
+def test_digit_can_continue_an_open_number(passed: bytes) -> None:
+    assert continues_number(passed, b"5")
+    assert not continues_number(passed, b".")
+
+
+@pytest.mark.parametrize(
+    "passed",
+    [b"", b"0", b"[-0", b"[1 ", b"[1, tru", b"[1,", b"1ee", b"1.5ee", b"1eee", b"1..", b"1e5.", b'"', b"[2, 0"],
+)
+def test_digit_continues_nothing_else(passed: bytes) -> None:
+    assert not continues_number(passed, b"5")

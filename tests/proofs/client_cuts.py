@@ -28,6 +28,7 @@ DOCUMENTS_A_UNIT = 3
 ENDINGS: tuple[tuple[list[Step], str], ...] = (
     ([], "disconnected"),
     ([{"close": "eof"}], "disconnected"),
+    ([{"close": "rst"}], "disconnected"),
     ([{"finish": "length"}], "truncated"),
     ([{"finish": "content_filter"}], "filtered"),
     ([{"finish": "refusal"}], "refused"),

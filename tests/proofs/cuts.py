@@ -16,6 +16,7 @@ from proofs.part import PROOFS, Result, Row, modules_of, total
 
 from commitgate.automaton import Acceptor, compile
 from commitgate.backends.base import (
+    ConnectionLost,
     DeadEndReached,
     Event,
     Fault,
@@ -51,15 +52,18 @@ def _finish(reason: FinishReason, native: str) -> list[Event]:
 
 
 ENDINGS: dict[str, tuple[list[Event], Check]] = {
-    "bare end": ([], _is(Disconnected)),
+    "bare end": ([], _is(Disconnected, kind="ended")),
     "length": (_finish(FinishReason.LENGTH, "length"), _is(Truncated, kind="max_tokens")),
     "context": (_finish(FinishReason.LENGTH, "context_window_exceeded"), _is(Truncated, kind="context")),
+    "paused": (_finish(FinishReason.PAUSED, "pause"), _is(Truncated, kind="paused")),
+    "malformed": (_finish(FinishReason.MALFORMED, "malformed"), _is(Violated, kind="server_malformed")),
+    "line lost": ([ConnectionLost()], _is(Disconnected, kind="lost")),
     "filter": (_finish(FinishReason.CONTENT_FILTER, "content_filter"), _is(Filtered)),
     "refusing finish": (_finish(FinishReason.REFUSAL, "refusal"), _is(Refused)),
     "refusing words": ([RefusalDelta("I will not")], _is(Refused, text="I will not")),
     "refusing words and stop": ([RefusalDelta("No"), STOP], _is(Refused, text="No")),
-    "cancelled": (_finish(FinishReason.CANCELLED, "cancelled"), _is(Disconnected)),
-    "unknown word": (_finish(FinishReason.UNKNOWN, "eos_maybe"), _is(Unavailable)),
+    "cancelled": (_finish(FinishReason.CANCELLED, "cancelled"), _is(Disconnected, kind="aborted")),
+    "unknown word": (_finish(FinishReason.UNKNOWN, "eos_maybe"), _is(Unavailable, kind="unknown_finish")),
     "dead end": ([DeadEndReached("tokenizer", 3, "a digit")], _is(DeadEnd, cause="tokenizer", prefix_tokens=3)),
     **{
         f"fault {kind}": ([Fault(kind, "scripted", status=500)], _is(Unavailable, kind=kind, status=500))
