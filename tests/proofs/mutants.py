@@ -25,12 +25,16 @@ TABLE = ("tests/gate/test_gate_table.py", "tests/gate/test_gate_cuts.py")
 GATE = (*TABLE, "tests/gate/test_gate_transitions.py")
 PARSE = ("tests/gate/test_strict_parse.py", "tests/gate/test_strict_parse_kinds.py")
 NUMBERS = (*PARSE, "tests/gate/test_gate_transitions.py")
-LAYERS = ("tests/gate/test_rules.py", "tests/client/test_client_endings.py", "tests/client/test_client_receipts.py")
-ATTEMPT = (
-    "tests/client/test_client_endings.py",
-    "tests/client/test_client_previews.py",
-    "tests/client/test_client_timeouts.py",
+LAYERS = (
+    "tests/gate/test_layer_order.py",
+    "tests/gate/test_checks.py",
+    "tests/gate/test_content.py",
     "tests/client/test_client_receipts.py",
+)
+ATTEMPT = (
+    "tests/client/test_client_previews.py",
+    "tests/client/test_client_receipts.py",
+    "tests/client/test_client_timeouts.py",
 )
 """Tests by what they look at, those first that notice most."""
 
@@ -50,6 +54,11 @@ TARGETS = (
     Target("commitgate.gate.white_space", TABLE),
     Target("commitgate.gate.number_size", NUMBERS),
     Target("commitgate.gate.strict_parse", PARSE),
+    Target("commitgate.gate.layers", LAYERS),
+    Target("commitgate.gate.layer_states", LAYERS),
+    Target("commitgate.gate.deliberation", LAYERS),
+    Target("commitgate.gate.judge", LAYERS),
+    Target("commitgate.run.attempt", ATTEMPT),
 )
 
 
