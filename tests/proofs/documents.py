@@ -23,6 +23,8 @@ NUMBERS = (
     *("0.5", "-0.25", "1e5", "1E+10", "2.50e-7", "1e400", "-3.141592653589793238462643383279"),
 )
 SPACES = ("", "", "", " ", "\n", "\r\n", "\t", "  \n  ")
+TEXT_BYTES = 400
+"""Longest document that is made: cutting one at every byte takes time with the square of its length."""
 ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -42,10 +44,11 @@ def document(seed: int) -> Document:
 
 def _made(seed: int) -> Document:
     draw = Random(f"made {seed}")
-    writer = _Writer(draw)
-    schema, text = writer.value(depth=draw.choice((1, 2, 2, 3, 4)), root=True)
-    edge = draw.choice(SPACES), draw.choice(SPACES)
-    return Document(f"made {seed}", schema, f"{edge[0]}{text}{edge[1]}".encode())
+    while True:
+        schema, text = _Writer(draw).value(depth=draw.choice((1, 2, 2, 3, 4)), root=True)
+        data = f"{draw.choice(SPACES)}{text}{draw.choice(SPACES)}".encode()
+        if len(data) <= TEXT_BYTES:
+            return Document(f"made {seed}", schema, data)
 
 
 class _Writer:
