@@ -26,6 +26,7 @@ GATE = (*TABLE, "tests/gate/test_gate_transitions.py")
 PARSE = ("tests/gate/test_strict_parse.py", "tests/gate/test_strict_parse_kinds.py")
 NUMBERS = (*PARSE, "tests/gate/test_gate_transitions.py")
 LAYERS = (
+    "tests/gate/test_layer_records.py",
     "tests/gate/test_layer_order.py",
     "tests/gate/test_checks.py",
     "tests/gate/test_content.py",
