@@ -12,6 +12,7 @@ from commitgate.gate.layers import Layer
 from commitgate.gate.rules import RuleViolation
 from commitgate.limits import Limits
 from commitgate.outcome import Committed, Invalid, Outcome, Unavailable, Violated
+from commitgate.retry import Retry
 from commitgate.testing import Chunking, ScriptedBackend, Step
 
 pytestmark = pytest.mark.anyio
@@ -27,7 +28,9 @@ async def ask(
     """Make one paying call; return how it ended and which payments were made."""
     payments = Payments()
     backend = ScriptedBackend(script, chunking=chunking)
-    options = {"prompt": "pay", "effect": payments, "operation_key": "case", **options}
+    # One request each: what may be asked again has tests of its own, in time that jumps.
+    once = Retry(attempts=1)
+    options = {"prompt": "pay", "effect": payments, "operation_key": "case", "retry": once, **options}
     async with client_with(backend) as client:
         outcome = await client.generate_structured("scripted", options.pop("schema", Pay), **options)
     assert backend.open_streams == 0
