@@ -21,10 +21,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, cast, get_type_hints
 
-import anyio.to_thread
-
 from commitgate.argument import check_takes
 from commitgate.errors import MisuseError
+from commitgate.worker_thread import run_in_thread
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -102,24 +101,10 @@ class Effect(Generic[T, R]):
         if self._is_async:
             returned = self._function(value, context)
         else:
-            returned = await self._run_in_thread(value, context)
+            returned = await run_in_thread(lambda: self._function(value, context))
         if inspect.isawaitable(returned):
             returned = await cast("Awaitable[R]", returned)
         return cast("R", returned)
-
-    async def _run_in_thread(self, value: T, context: EffectContext) -> R | Awaitable[R]:
-        def call() -> tuple[R | Awaitable[R], None] | tuple[None, BaseException]:
-            # A tuple, because trio refuses a thread that returns a coroutine, as a decorated effect may do; and an
-            # exception is handed over in it, because asyncio closes the tasks into which a thread raises GeneratorExit.
-            try:
-                return self._function(value, context), None
-            except BaseException as error:  # noqa: BLE001 - raised again by the one who waits
-                return None, error
-
-        returned, raised = await anyio.to_thread.run_sync(call, abandon_on_cancel=True)
-        if raised is not None:
-            raise raised
-        return cast("R | Awaitable[R]", returned)
 
     def dump(self, result: R) -> bytes:
         """Return a result as JSON.

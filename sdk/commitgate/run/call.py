@@ -50,6 +50,7 @@ from commitgate.run.facts import Facts
 from commitgate.run.order import Order
 from commitgate.run.receipt_json import dump_receipt
 from commitgate.run.replay import read_receipt, read_value
+from commitgate.worker_thread import run_in_thread
 
 if TYPE_CHECKING:
     from commitgate.ledger import Fingerprint, Ledger
@@ -58,7 +59,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 R = TypeVar("R")
-X = TypeVar("X")
 
 
 class Call(Generic[T, R]):
@@ -295,12 +295,7 @@ class Call(Generic[T, R]):
 
     @staticmethod
     def _judge(contract: Contract[T], *, must_keep: bool) -> Judge[T]:
-        return Judge(contract, clock=time.perf_counter, must_keep=must_keep, run_blocking=_in_thread)
-
-
-async def _in_thread(function: Callable[[], X]) -> X:
-    """Run what looks something up where it does not block the event loop; a cancelled call leaves it behind."""
-    return await anyio.to_thread.run_sync(function, abandon_on_cancel=True)
+        return Judge(contract, clock=time.perf_counter, must_keep=must_keep, run_blocking=run_in_thread)
 
 
 __all__ = ["Call"]
