@@ -29,13 +29,7 @@ LAYERS = (
     "tests/gate/test_layer_records.py",
     "tests/gate/test_layer_order.py",
     "tests/gate/test_checks.py",
-    "tests/gate/test_content.py",
     "tests/client/test_client_receipts.py",
-)
-ATTEMPT = (
-    "tests/client/test_client_previews.py",
-    "tests/client/test_client_receipts.py",
-    "tests/client/test_client_timeouts.py",
 )
 """Tests by what they look at, those first that notice most."""
 
@@ -57,9 +51,6 @@ TARGETS = (
     Target("commitgate.gate.strict_parse", PARSE),
     Target("commitgate.gate.layers", LAYERS),
     Target("commitgate.gate.layer_states", LAYERS),
-    Target("commitgate.gate.deliberation", LAYERS),
-    Target("commitgate.gate.judge", LAYERS),
-    Target("commitgate.run.attempt", ATTEMPT),
 )
 
 
