@@ -101,7 +101,7 @@ class ClientCuts:
 
 async def _cut(found: Document, counts: dict[str, int], faults: list[str]) -> None:
     """Cut one document at every byte; the endings and chunkings take turns, so that each meets each over the bytes."""
-    contract, oracle = Contract.of(found.schema), Oracle(found.schema)
+    contract, oracle = Contract.of(found.schema, numbers="decimal"), Oracle(found.schema)
     turn = 0
     for length in range(len(found.text) + 1):
         cut = found.text[:length]
