@@ -87,7 +87,8 @@ async def ask(
         returned, answer = call() if _is_async(function) else await run(call)
         if inspect.isawaitable(returned):
             returned = await returned
-            answer = read(returned)
+            # A future can be iterated too: one that came out of a forgotten await must not read as an empty answer.
+            answer = None if inspect.isawaitable(returned) else read(returned)
     except BaseException as error:
         # A check may raise anything, as one does that awaits an own task which was cancelled.
         is_stray = is_cancellation(error) and not must_go_on(error)

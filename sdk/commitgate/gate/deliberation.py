@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
@@ -159,6 +159,9 @@ def denials(result: object) -> tuple[RuleViolation, ...] | None:
         return ()
     if result is False:
         return (RuleViolation(NOT_AUTHORIZED, "the principal may not have this done"),)
+    # What is empty reads as a no in Python, as rights that were looked for and not found: it must not read as a yes.
+    if result is not None and isinstance(result, Sized) and not len(result):
+        return None
     return violations(result)
 
 

@@ -8,7 +8,7 @@ It has no clock: bounding how long hidden text or the end of a finished stream i
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, Protocol, assert_never
+from typing import Literal, Never, Protocol, assert_never
 
 from commitgate.backends.base import (
     ConnectionLost,
@@ -136,7 +136,7 @@ class Gate:
                 self.evidence.dead_end = event
                 signal = Signal.LATE if self.state is State.FINISHED else Signal.DEAD_END
             case _:
-                assert_never(event)
+                raise _no_event(event)
         self._take(signal)
         return shown
 
@@ -242,6 +242,11 @@ class Gate:
             return Signal.LATE
         self.evidence.finish = event
         return _FINISH_SIGNALS[event.reason]
+
+
+def _no_event(found: Never) -> MisuseError:
+    # Only its type is told: what a backend gives in an event's place may hold the answer.
+    return MisuseError(f"a backend gave a {type(found).__name__}, which is no event")
 
 
 __all__ = ["HIDDEN_BYTES", "REFUSAL_CHARACTERS", "Acceptor", "Gate"]

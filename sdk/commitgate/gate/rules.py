@@ -6,10 +6,11 @@ raises, or returns anything else, is at fault itself: no verdict on the value.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar, cast
 
+from commitgate.argument import check_kind
 from commitgate.gate.asking import Kind
 from commitgate.gate.layers import Failure, Layer
 from commitgate.json_value import JsonValue
@@ -30,6 +31,9 @@ class RuleViolation:
         pointer: JSON pointer into the value, ``""`` for its root.
         data: facts for programs; left out of ``repr``.
         retryable: asking the model again may help.
+
+    Raises:
+        MisuseError: one of them is of another type; in a rule this is a fault of the rule.
     """
 
     code: str
@@ -37,6 +41,11 @@ class RuleViolation:
     pointer: str = ""
     data: JsonValue = field(default=None, repr=False)
     retryable: bool = True
+
+    def __post_init__(self) -> None:
+        for name, words in (("code", self.code), ("message", self.message), ("pointer", self.pointer)):
+            check_kind(f"RuleViolation.{name}", words, str, "a str")
+        check_kind("RuleViolation.retryable", self.retryable, bool, "a bool")
 
 
 RuleResult: TypeAlias = RuleViolation | Iterable[RuleViolation] | None
@@ -54,7 +63,8 @@ def violations(result: object) -> tuple[RuleViolation, ...] | None:
         return ()
     if isinstance(result, RuleViolation):
         return (result,)
-    if not isinstance(result, Iterable):
+    # Words and tables never hold violations: an empty one is a mistake, and no yes.
+    if not isinstance(result, Iterable) or isinstance(result, str | bytes | bytearray | memoryview | Mapping):
         return None
     found = tuple(cast("Iterable[object]", result))
     return (

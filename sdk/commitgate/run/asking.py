@@ -36,6 +36,7 @@ from commitgate.run.question import Question
 
 T = TypeVar("T")
 R = TypeVar("R")
+X = TypeVar("X")
 
 LARGE_TEXT_BYTES = 65_536
 """Texts larger than this are parsed and validated in a worker thread: that takes milliseconds and more."""
@@ -152,8 +153,10 @@ class Asking(Generic[T, R]):
         try:
             verdict = await self._read(request)
         except ContractError:
-            if not self._may_fall_back():
+            # One that is raised in the midst of an answer is a fault of the backend: what was shown cannot stand.
+            if not self._may_fall_back() or self.facts.had_text:
                 raise
+            self.facts.gate = None
             self.facts.fallback = "prompt_only"
             verdict = await self._read(self._request())
         return await self._judged(verdict)
@@ -190,20 +193,17 @@ class Asking(Generic[T, R]):
     async def _judged(self, verdict: Verdict) -> Chosen[T] | Failed:
         match verdict:
             case Whole(text):
-                reason = refusal_reason(text) if self.contract.refusal else None
+                reason = await _aside(text, lambda: refusal_reason(text)) if self.contract.refusal else None
                 return await self._judge(text) if reason is None else Refused(text=reason, receipt=Receipt())
             case Outside():
                 self.facts.layers = self.judge.records
-                return self.judge.explain(verdict)
+                return await _aside(verdict.text, lambda: self.judge.explain(verdict))
             case _:
                 return verdict
 
     async def _judge(self, text: bytes) -> Chosen[T] | Failed:
         self.facts.layers = self.judge.records
-        if len(text) > LARGE_TEXT_BYTES:
-            chosen = await anyio.to_thread.run_sync(self.judge.choose, text)
-        else:
-            chosen = self.judge.choose(text)
+        chosen = await _aside(text, lambda: self.judge.choose(text))
         if not isinstance(chosen, Chosen):
             return chosen
         ending = await self.judge.deliberate(chosen.value, self.checks, self.context)
@@ -211,6 +211,11 @@ class Asking(Generic[T, R]):
             # What a person is asked about is named by its digest, so that nothing else can be approved in its place.
             self.facts.value_digest = sha256(chosen.value_json).hexdigest()
         return chosen if ending is None else ending
+
+
+async def _aside(text: bytes, work: Callable[[], X]) -> X:
+    """Do work on a text, where it does not block the event loop if the text is large."""
+    return await anyio.to_thread.run_sync(work) if len(text) > LARGE_TEXT_BYTES else work()
 
 
 __all__ = ["LARGE_TEXT_BYTES", "Asking"]

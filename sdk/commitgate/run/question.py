@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from commitgate.backends.base import Message, Sampling
 from commitgate.contract import Contract
 from commitgate.gate.layers import Failure
+from commitgate.harmless import harmless
 from commitgate.outcome import Invalid
 from commitgate.retry.keys import OperationKey, request_key
 
@@ -19,7 +20,7 @@ MOST_REASONS = 20
 """Most reasons that are told to the model."""
 
 MOST_REASON_CHARACTERS = 500
-"""Most characters of one reason that are told to the model."""
+"""Most characters of a reason, and of its place and code, that are told to the model."""
 
 _LEFT_OUT = "\n…"
 
@@ -71,12 +72,16 @@ def reasons(failures: Sequence[Failure]) -> str:
     """Return what is wrong, for the model to read: places and reasons, and nothing of ``Failure.data``."""
     lines = ["That answer cannot be used. Answer again with the whole JSON, and correct this:"]
     for failure in failures[:MOST_REASONS]:
-        reason = failure.message[:MOST_REASON_CHARACTERS]
-        lines.append(f"- {failure.pointer or 'the whole answer'}: {reason} ({failure.code})")
+        place, reason, code = map(_on_one_line, (failure.pointer, failure.message, failure.code))
+        lines.append(f"- {place or 'the whole answer'}: {reason} ({code})")
     if len(failures) > MOST_REASONS:
         lines.append(f"- and {len(failures) - MOST_REASONS} more")
-    # What a rule says may quote the answer, and with it half a surrogate pair.
-    return "\n".join(lines).encode(errors="replace").decode()
+    return "\n".join(lines)
+
+
+def _on_one_line(words: str) -> str:
+    """Return words of a reason as they may be told: they may quote an answer or a record that somebody else wrote."""
+    return harmless(words[:MOST_REASON_CHARACTERS])
 
 
 __all__ = ["MOST_QUOTED_CHARACTERS", "MOST_REASONS", "MOST_REASON_CHARACTERS", "Question", "reasons"]
