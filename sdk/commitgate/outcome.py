@@ -42,10 +42,12 @@ TimeoutPhase: TypeAlias = Literal["pool", "connect", "first_event", "idle", "pro
 Fallback: TypeAlias = Literal["prompt_only"]
 """``prompt_only``: JSON was asked for by the prompt alone; the gate judged it all the same."""
 
-ReceiptWarning: TypeAlias = Literal["missing_done", "transport_closed_after_terminal", "usage_equals_limit"]
+ReceiptWarning: TypeAlias = Literal[
+    "missing_done", "transport_closed_after_terminal", "usage_equals_limit", "close_failed"
+]
 """``missing_done``: the wire's end marker did not come after the finish. ``transport_closed_after_terminal``: the line
 broke after the finish. ``usage_equals_limit``: the provider said stop, and counts as many tokens as its limit
-allowed."""
+allowed. ``close_failed``: the backend's stream could not be closed, or not in time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -309,7 +309,8 @@ class Backend(Protocol):
     ``open`` must raise before the first event only for what is known before generation: ``ContractError`` where the
     contract cannot be enforced, ``ModelLoadError`` where the model cannot be had, ``MissingExtraError``, and
     ``WaitExpired``. Everything later is an event. Leaving the context, also by cancellation, stops the work and frees
-    it.
+    it. What leaving raises is dropped where the stream was read or the call is being cancelled. It is cut off after two
+    seconds, and at once by a cancellation; a wait that must happen all the same is shielded and bounded by the backend.
     """
 
     @property

@@ -91,7 +91,11 @@ class LocalBackend:
             WaitExpired: no place to decode became free within ``pool_s``.
         """
         if self._places is None:
-            self._places = _Places(anyio.Semaphore(DECODE_THREADS), anyio.CapacityLimiter(DECODE_THREADS))
+            self._places = _Places(
+                free=anyio.Semaphore(DECODE_THREADS),
+                threads=anyio.CapacityLimiter(DECODE_THREADS),
+                preparing=anyio.CapacityLimiter(DECODE_THREADS),
+            )
         return _LocalStream(self._ready_model, request, self._places)
 
     async def aclose(self) -> None:
@@ -133,10 +137,13 @@ class _Places:
     Attributes:
         free: whoever holds one of it may decode; waiting for it has a limit.
         threads: the threads that they run in, as many.
+        preparing: the threads that load a model and compile for it. Calls that are cancelled leave theirs behind until
+            it is done, so they must not be those that other work needs.
     """
 
     free: anyio.Semaphore
     threads: anyio.CapacityLimiter
+    preparing: anyio.CapacityLimiter
 
 
 class _LocalStream:
@@ -166,7 +173,9 @@ class _LocalStream:
 
     async def __aenter__(self) -> _LocalStream:
         try:
-            model = await anyio.to_thread.run_sync(self._ready_model, self._request, abandon_on_cancel=True)
+            model = await anyio.to_thread.run_sync(
+                self._ready_model, self._request, abandon_on_cancel=True, limiter=self._places.preparing
+            )
             await self._take_place()
         except BaseException:
             self._close()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from dataclasses import replace
 from math import isfinite
+from typing import cast
 
 import anyio
-from anyio.lowlevel import checkpoint
+from anyio.lowlevel import checkpoint, checkpoint_if_cancelled
 
 from commitgate.automaton import Automaton, compile
 from commitgate.backends.base import Backend, Event, EventStream, GenerationRequest, TextDelta, WaitExpired
@@ -24,6 +25,9 @@ from commitgate.run.patience import HIDDEN_READ_S, TRAILING_READ_S, Patience
 
 SLICE_BYTES = 4_096
 """Most bytes that are walked before the rest of the program gets its turn: walking new states may take long."""
+
+CLOSE_S = 2.0
+"""Longest wait for a backend to close its stream. What was read stands, and the next request need not wait for it."""
 
 
 class Attempt:
@@ -73,8 +77,7 @@ class Attempt:
             BackendError: the backend cannot begin.
         """
         try:
-            async with self._backend.open(self._request) as stream:
-                cut_off = await self._read_all(stream)
+            cut_off = await self._exchange()
         except WaitExpired as expired:
             return TimedOut(phase=expired.phase, limit_s=expired.limit_s, receipt=Receipt())
         verdict = cut_off or self._gate.verdict
@@ -84,17 +87,48 @@ class Attempt:
             self._show(self._noted(self._reader.finish()))
         return verdict
 
-    async def _read_all(self, stream: EventStream) -> TimedOut | Violated | None:
+    async def _exchange(self) -> TimedOut | Violated | None:
+        """Open a stream, read and close it; trouble in closing changes nothing of what was read."""
+        has_read, cut_off, error = False, None, None
+        # Outside of the stream's own scopes, so that its deadline can end their closing.
+        closing = anyio.CancelScope()
+        try:
+            with closing:
+                async with self._backend.open(self._request) as stream:
+                    events = aiter(stream)
+                    try:
+                        cut_off = await self._read_all(stream, events)
+                        has_read = True
+                    except Exception as raised:
+                        error = raised
+                        raise
+                    finally:
+                        closing.deadline = anyio.current_time() + CLOSE_S
+                        await _close(events)
+        except BaseException as raised:
+            if not _is_ordinary(raised):
+                raise
+            # What goes wrong while a call is cancelled must not hide that it was.
+            await checkpoint_if_cancelled()
+            if not has_read:
+                raise
+            self._facts.is_close_failed = True
+        if closing.cancelled_caught:
+            self._facts.is_close_failed = True
+            if error is not None:
+                raise error
+        return cut_off
+
+    async def _read_all(self, stream: EventStream, events: AsyncIterator[Event]) -> TimedOut | Violated | None:
         self._facts.identity = stream.identity
         self._facts.gate = self._gate
         try:
-            return await self._read(stream)
+            return await self._read(events)
         except LimitExceededError as error:
             return self._over_limit(str(error))
 
-    async def _read(self, stream: EventStream) -> TimedOut | None:
+    async def _read(self, events: AsyncIterator[Event]) -> TimedOut | None:
         patience = Patience(self._request.timeouts, anyio.current_time())
-        events = aiter(stream)
         while self._gate.state is not State.ENDED:
             deadline = patience.deadline
             event = None
@@ -161,4 +195,18 @@ async def _next(events: AsyncIterator[Event]) -> Event | None:
         return None
 
 
-__all__ = ["SLICE_BYTES", "Attempt"]
+async def _close(events: AsyncIterator[Event]) -> None:
+    # Left to the garbage collector, a generator would be closed after its stream, and in another task.
+    if isinstance(events, AsyncGenerator):
+        await cast("AsyncGenerator[Event]", events).aclose()
+
+
+def _is_ordinary(error: BaseException) -> bool:
+    """Say whether it is an ``Exception``, or a group of such and of cancellations."""
+    if isinstance(error, BaseExceptionGroup):
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        return group.split((Exception, anyio.get_cancelled_exc_class()))[1] is None
+    return isinstance(error, Exception)
+
+
+__all__ = ["CLOSE_S", "SLICE_BYTES", "Attempt"]

@@ -47,6 +47,7 @@ class Facts:
         most_tokens: limit on the tokens of the last request's answer.
         last: how the last request ended, where it did not choose a value.
         gate: judges the last attempt.
+        is_close_failed: its stream could not be closed, or not in time.
         layers: records of the layers that the text was taken through.
         value_digest: as in the receipt.
         operation_key_digest: as in the receipt.
@@ -64,6 +65,7 @@ class Facts:
     most_tokens: int | None = None
     last: Failed | None = None
     gate: Gate | None = None
+    is_close_failed: bool = False
     layers: list[LayerRecord] = field(default_factory=list[LayerRecord])
     value_digest: str | None = None
     operation_key_digest: str | None = None
@@ -92,6 +94,7 @@ class Facts:
         self.attempts += 1
         self.gate = self.identity = self.value_digest = None
         self.layers = []
+        self.is_close_failed = False
         self._waited_s = waited_s
         self._requested_at = now
         self._first_text_at = self._last_text_at = None
@@ -205,6 +208,8 @@ class Facts:
         says_stop = finish is not None and finish.reason is FinishReason.STOP
         if says_stop and self.most_tokens is not None and evidence.usage.output_tokens == self.most_tokens:
             found.append("usage_equals_limit")
+        if self.is_close_failed:
+            found.append("close_failed")
         return tuple(found)
 
     def _time_per_token(self) -> float | None:

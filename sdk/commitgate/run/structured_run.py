@@ -69,12 +69,16 @@ class StructuredRun(Generic[T, R]):
         """Start the call.
 
         Raises:
-            MisuseError: it was started before.
+            MisuseError: it was started before, or its client was left.
         """
         if self._is_entered:
             raise MisuseError("a run is entered once; make another call")
-        self._run_soon = call_soon()
-        self._running.start()
+        run_soon = call_soon()
+        try:
+            self._running.start()
+        except RuntimeError as error:
+            raise MisuseError("the client of this run was left; make the call with a client that is entered") from error
+        self._run_soon = run_soon
         return self
 
     async def __aexit__(
