@@ -21,6 +21,8 @@ async def main(ledger: str) -> None:
             client.stream_structured("scripted", Pay, prompt="x", operation_key="k") as run,
         ):
             async for _ in run:
+                # A signal may stop a task anywhere; what is tested is one that comes while all of them wait.
+                await anyio.wait_all_tasks_blocked()
                 print("ready", flush=True)
     finally:
         print(f"{backend.open_streams} open", flush=True)
