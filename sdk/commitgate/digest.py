@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from typing import cast
 
+from commitgate.automaton.formats import FORMATS
 from commitgate.automaton.json_schema.document import SchemaDocument
 from commitgate.automaton.json_schema.plain_json import canonical
 from commitgate.json_value import JsonSchema, JsonValue
@@ -31,14 +32,15 @@ def digest_of_contract(document: SchemaDocument, formats: str, name: str, versio
 
 
 def without_prose(document: SchemaDocument, uri: str = "") -> JsonSchema:
-    """Return a schema without all that constrains nothing.
+    """Return a schema without all that constrains nothing, formats of unknown names included.
 
     Args:
         document: holds it; no reference may lead below what constrains nothing.
         uri: which of its documents; empty for the schema itself.
     """
     root = document.loaded[uri] if uri else document.root
-    return cast(JsonSchema, _without_annotations(document, root, f"{uri}#" if uri else ""))
+    found = _without_annotations(document, root, f"{uri}#" if uri else "", is_shown=True)
+    return cast(JsonSchema, found)
 
 
 def _refusal(refusal: bool) -> list[JsonValue]:
@@ -56,18 +58,30 @@ def _language_of(document: SchemaDocument, name: str, root: JsonValue) -> JsonVa
     return [name, root if document.has_hidden_schemas else _without_annotations(document, root, place)]
 
 
-def _without_annotations(document: SchemaDocument, value: JsonValue, place: str) -> JsonValue:
-    """Return the value at a place, each schema in it without the keywords that never constrain."""
+def _without_annotations(
+    document: SchemaDocument, value: JsonValue, place: str, *, is_shown: bool = False
+) -> JsonValue:
+    """Return the value at a place, each schema in it without the keywords that never constrain.
+
+    Args:
+        document: holds it.
+        value: it.
+        place: where it stands.
+        is_shown: leave out formats that nobody knows, too: their names may be any words. In digests they count.
+    """
     match value:
         case dict():
             kept = document.meaningful(place)
             return {
-                key: _without_annotations(document, item, child(place, key))
+                key: _without_annotations(document, item, child(place, key), is_shown=is_shown)
                 for key, item in value.items()
-                if kept is None or key in kept
+                if kept is None or (key in kept and not (is_shown and key == "format" and item not in FORMATS))
             }
         case list():
-            return [_without_annotations(document, item, child(place, index)) for index, item in enumerate(value)]
+            return [
+                _without_annotations(document, item, child(place, index), is_shown=is_shown)
+                for index, item in enumerate(value)
+            ]
         case _:
             return value
 
