@@ -1,12 +1,13 @@
-"""Run many calls at once over real sockets, cancel half of them at random, and count what is left behind."""
+"""Run many calls at once, over real sockets and over scripts, cancel half at random, and count what is left behind."""
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import resource
 import warnings
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,7 @@ from commitgate.client import Client, StructuredRun
 from commitgate.json_value import JsonValue
 from commitgate.ledger import MemoryLedger
 from commitgate.retry import Retry
+from commitgate.testing import ScriptedBackend, Step
 
 RUNS = 250
 """Calls of a large unit, all at once."""
@@ -36,7 +38,14 @@ RUNS = 250
 RUNS_SHORT = 40
 """Calls of a small one, fewer than there are connections."""
 
+RUNS_TIMED = 10
+"""Calls of a unit that tells how soon a socket is free: so few that the event loop has time to look."""
+
+RUNS_SCRIPTED = 1_000
+"""Calls of a unit without sockets, all at once."""
+
 CONNECTIONS = 50
+LOOPS = ("asyncio", "trio")
 SCHEMA: dict[str, JsonValue] = {"type": "array", "items": {"type": "integer"}}
 PIECES = (b"[1,", b"22,3", b"33,", b"4444", b",5]")
 END = b"."
@@ -169,6 +178,20 @@ class _Followed:
                 tasks.cancel_scope.cancel()
         self.names.setdefault(self.number, "cancelled")
 
+    async def natively(self) -> None:
+        if not _is_asyncio():
+            await self.scoped()
+            return
+        task = asyncio.create_task(self.to_the_end())
+        await self._wait()
+        self._note()
+        for _ in range(self.random.choice((1, 2))):
+            task.cancel()
+            await asyncio.sleep(0)
+        with suppress(asyncio.CancelledError):
+            await task
+        self.names.setdefault(self.number, "cancelled")
+
     async def dropped(self) -> None:
         run = await self._run().__aenter__()
         await self._wait()
@@ -182,43 +205,86 @@ class _Followed:
     def _note(self) -> None:
         self.cancelled_at[self.number] = anyio.current_time()
 
-    def way(self) -> Callable[[], Awaitable[None]]:
+    def way(self) -> Callable[[], Coroutine[None, None, None]]:
         if self.number % 2:
             return self.to_the_end
-        return (self.cancelled, self.left, self.scoped, self.dropped)[self.number // 2 % 4]
+        return (self.cancelled, self.left, self.scoped, self.natively, self.dropped)[self.number // 2 % 5]
+
+
+def _is_asyncio() -> bool:
+    return issubclass(anyio.get_cancelled_exc_class(), asyncio.CancelledError)
+
+
+_SCRIPT: list[Step] = [
+    *(step for piece in PIECES for step in ({"text": piece}, {"wait_s": 0.1})),
+    {"finish": "stop"},
+]
+
+
+async def _follow(client: Client, runs: int, seed: int, names: dict[int, str], cancelled_at: dict[int, float]) -> None:
+    random = Random(seed)
+    async with anyio.create_task_group() as calls:
+        for number in range(runs):
+            followed = _Followed(client, number, Random(random.random()), names, cancelled_at)
+            calls.start_soon(followed.way())
+    gc.collect()
+
+
+async def _until(is_so: Callable[[], bool]) -> None:
+    """Wait for what dropped calls still have to close, up to five seconds."""
+    for _ in range(500):
+        if is_so():
+            return
+        await anyio.sleep(0.01)
+
+
+async def _play_scripts(runs: int, seed: int) -> tuple[dict[str, int], list[str], list[float]]:
+    tasks, names, cancelled_at = len(anyio.get_running_tasks()), dict[int, str](), dict[int, float]()
+    backend = ScriptedBackend(_SCRIPT)
+    async with Client(backends={"socket": backend}, ledger=MemoryLedger()) as client:
+        await _follow(client, runs, seed, names, cancelled_at)
+        await _until(lambda: backend.open_streams == 0)
+        left = {"streams left": backend.open_streams}
+    left["tasks left"] = len(anyio.get_running_tasks()) - tasks
+    return _counted(seed, runs, names, cancelled_at, left), _wrong(seed, names), []
 
 
 async def _play(runs: int, seed: int) -> tuple[dict[str, int], list[str], list[float]]:
-    descriptors = len(os.listdir("/proc/self/fd"))
-    random, faults = Random(seed), list[str]()
+    descriptors, running = len(os.listdir("/proc/self/fd")), len(anyio.get_running_tasks())
     names, cancelled_at = dict[int, str](), dict[int, float]()
-    server = _Server(Random(seed + 1))
+    left, server = dict[str, int](), _Server(Random(seed + 1))
     listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
     async with listener, anyio.create_task_group() as tasks:
         port: int = listener.extra(anyio.abc.SocketAttribute.local_port)
         tasks.start_soon(listener.serve, server.serve)
         backend = _SocketBackend(port)
         async with Client(backends={"socket": backend}, ledger=MemoryLedger()) as client:
-            async with anyio.create_task_group() as calls:
-                for number in range(runs):
-                    followed = _Followed(client, number, Random(random.random()), names, cancelled_at)
-                    calls.start_soon(followed.way())
-            gc.collect()
-            for _ in range(500):
-                if not server.open_now:
-                    break
-                await anyio.sleep(0.01)
-            left = {"pool slots left": CONNECTIONS - backend.places.value, "connections left": server.open_now}
+            await _follow(client, runs, seed, names, cancelled_at)
+            await _until(lambda: server.open_now == 0)
+            left |= {"pool slots left": CONNECTIONS - backend.places.value, "connections left": server.open_now}
         tasks.cancel_scope.cancel()
     left["descriptors left"] = max(0, len(os.listdir("/proc/self/fd")) - descriptors)
-    wrong = {n: name for n, name in names.items() if n % 2 and name != "committed"}
-    faults += [f"run {number} of seed {seed} was not cancelled and ended as {name}" for number, name in wrong.items()]
-    may_be = ("cancelled", "committed", "dropped")
-    early = [name for number, name in names.items() if not number % 2 and name not in may_be]
-    faults += [f"a cancelled run of seed {seed} ended as {name}" for name in early]
+    left["tasks left"] = len(anyio.get_running_tasks()) - running
     released = [server.left_at[number] - at for number, at in cancelled_at.items() if number in server.left_at]
-    counts = {"runs": runs, "cancelled": len(cancelled_at), "wrong endings": len(wrong) + len(early), **left}
-    return counts, faults, [wait for wait in released if wait >= 0]
+    counts = _counted(seed, runs, names, cancelled_at, left)
+    return counts, _wrong(seed, names), [wait for wait in released if wait >= 0]
+
+
+def _counted(
+    seed: int, runs: int, names: Mapping[int, str], cancelled_at: Mapping[int, float], left: Mapping[str, int]
+) -> dict[str, int]:
+    wrong = len(_wrong(seed, names)) + runs - len(names)
+    return {"runs": runs, "cancelled": len(cancelled_at), "wrong endings": wrong, **left}
+
+
+def _wrong(seed: int, names: Mapping[int, str]) -> list[str]:
+    """Name the calls with an ending that they cannot have."""
+    may_be = {True: ("committed",), False: ("cancelled", "committed", "dropped")}
+    return [
+        f"run {number} of seed {seed}, {'not cancelled' if number % 2 else 'cancelled'}, ended as {name}"
+        for number, name in names.items()
+        if name not in may_be[bool(number % 2)]
+    ]
 
 
 class Concurrency:
@@ -228,23 +294,24 @@ class Concurrency:
 
     def units(self, *, short: bool) -> Sequence[str]:
         if short:
-            return [f"asyncio {RUNS_SHORT} 1", f"trio {RUNS_SHORT} 2"]
-        loops = ("asyncio", "trio")
-        full = [f"{loops[seed % 2]} {RUNS} {seed}" for seed in range(8)]
+            return [f"{loop} {kind} {RUNS_SHORT} 1" for loop in LOOPS for kind in ("sockets", "scripts")]
+        large = [f"{LOOPS[seed % 2]} sockets {RUNS} {seed}" for seed in range(8)]
+        scripts = [f"{loop} scripts {RUNS_SCRIPTED} 1" for loop in LOOPS]
         # How soon a socket is free can be told only where the event loop has time to look.
-        return [*full, *(f"{loops[seed % 2]} {RUNS_SHORT} {seed}" for seed in range(100, 112))]
+        return [*large, *scripts, *(f"{LOOPS[seed % 2]} sockets {RUNS_TIMED} {seed}" for seed in range(100, 140))]
 
     def sources(self, unit: str) -> Iterable[Path]:
         return [*modules_of(""), PROOFS / "concurrency.py"]
 
     def run(self, unit: str) -> Result:
-        loop, runs, seed = unit.split()
+        loop, kind, runs, seed = unit.split()
+        play = _play if kind == "sockets" else _play_scripts
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 4_096)), hard))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ResourceWarning)  # runs are dropped on purpose
-            counts, faults, released = anyio.run(_play, int(runs), int(seed), backend=loop)
-        waits = sorted(released) if int(runs) <= RUNS_SHORT else []
+            counts, faults, released = anyio.run(play, int(runs), int(seed), backend=loop)
+        waits = sorted(released) if int(runs) <= RUNS_TIMED else []
         waits = waits or [0.0]
         late = sum(wait > RELEASED_S for wait in waits)
         notes = {"median": f"{1_000 * waits[len(waits) // 2]:.0f}", "longest": f"{1_000 * waits[-1]:.0f}"}
@@ -252,14 +319,14 @@ class Concurrency:
 
     def summarise(self, results: Mapping[str, Result]) -> Sequence[Row]:
         counts = total(results)
-        kinds = ("descriptors left", "pool slots left", "connections left")
+        kinds = ("descriptors left", "pool slots left", "connections left", "streams left", "tasks left")
         longest = max((int(result.notes["longest"]) for result in results.values()), default=0)
         return [
             Row(
                 promise="calls at once leave nothing behind, half of them cancelled at random",
-                measured=f"{counts['runs']:,} calls over sockets, {counts['cancelled']:,} cancelled in four ways: "
-                + ", ".join(f"{counts[kind]} {kind}" for kind in kinds),
-                held=not any(counts[kind] for kind in kinds),
+                measured=f"{counts['runs']:,} calls, {counts['cancelled']:,} cancelled in five ways: "
+                + ", ".join(f"{counts.get(kind, 0)} {kind}" for kind in kinds),
+                held=not any(counts.get(kind, 0) for kind in kinds),
             ),
             Row(
                 promise="each ends as what it is",
