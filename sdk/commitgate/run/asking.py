@@ -166,7 +166,14 @@ class Asking(Generic[T, R]):
 
     def _request(self) -> GenerationRequest:
         order, question = self.order, self._question
-        key = question.key(self.contract, order.model, operation_key=order.key, call_id=self._call_id)
+        is_constrained = self.facts.fallback is None
+        key = question.key(
+            self.contract,
+            order.model,
+            is_constrained=is_constrained,
+            operation_key=order.key,
+            call_id=self._call_id,
+        )
         self.facts.request_key_digest = sha256(key.encode()).hexdigest()
         self.facts.most_tokens = question.sampling.max_tokens
         return GenerationRequest(
@@ -178,7 +185,7 @@ class Asking(Generic[T, R]):
             idempotency_key=key,
             attempt=self.facts.attempts,
             timeouts=order.timeouts,
-            is_constrained=self.facts.fallback is None,
+            is_constrained=is_constrained,
         )
 
     async def _read(self, request: GenerationRequest) -> Verdict:

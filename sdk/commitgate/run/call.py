@@ -91,6 +91,7 @@ class Call(Generic[T, R]):
 
     def cancelled(self) -> Cancelled:
         """Return the ending of a call that was cancelled where it stands."""
+        self._facts.value_digest = None
         cancelled = Cancelled(receipt=Receipt())
         self._facts.cut_off(cancelled)
         return self._facts.fill(cancelled)
@@ -224,8 +225,10 @@ class Call(Generic[T, R]):
             return None
         judge = await anyio.to_thread.run_sync(lambda: self._judge(contract, must_keep=True), abandon_on_cancel=True)
         self._facts.layers = judge.records
-        denied = await judge.authorize(value, checks, self._context(contract, is_replay=True))
-        return None if denied is None else self._facts.fill(denied)
+        with anyio.move_on_at(float("inf") if self._ends_at is None else self._ends_at):
+            denied = await judge.authorize(value, checks, self._context(contract, is_replay=True))
+            return None if denied is None else self._facts.fill(denied)
+        return self._timed_out()
 
     def _committed(self, chosen: Chosen[T], result: R | None) -> Committed[T, R]:
         return Committed(

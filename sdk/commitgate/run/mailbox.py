@@ -1,7 +1,7 @@
 """Hand previews to consumers that may be slower than the model, in bounded memory and without slowing the model.
 
-Each preview holds all that can be shown, so only the newest is kept; a reset before it is never dropped. Readers do
-not take anything away from each other: each remembers which item it saw last.
+Each preview holds all that can be shown, so only the newest is kept; and so is the newest reset before it, which takes
+back all that older ones do. Readers do not take anything away from each other: each remembers which item it saw last.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Mailbox:
 
 
 class MailboxReader:
-    """Read a mailbox on its own: every reset once, and of the previews the newest that is there.
+    """Read a mailbox on its own: of the resets and of the previews the newest that is there, each once.
 
     Args:
         mailbox: what to read.

@@ -39,17 +39,27 @@ class Question:
     sampling: Sampling
     number: int = 0
 
-    def key(self, contract: Contract[object], model: str, *, operation_key: OperationKey | None, call_id: str) -> str:
+    def key(
+        self,
+        contract: Contract[object],
+        model: str,
+        *,
+        is_constrained: bool,
+        operation_key: OperationKey | None,
+        call_id: str,
+    ) -> str:
         """Return the idempotency key of its requests.
 
         Args:
             contract: what the answer must satisfy.
             model: the model's name at the backend.
+            is_constrained: as in the request; a fallback has another body, so a server must not take it for a retry.
             operation_key: the business act; None where the call has none.
             call_id: a random id of the call.
         """
         said = [[message.role, message.content] for message in self.messages]
-        body = json.dumps([model, contract.full_digest, said, repr(self.sampling)], separators=(",", ":")).encode()
+        asked = [model, contract.full_digest, is_constrained, said, repr(self.sampling)]
+        body = json.dumps(asked, separators=(",", ":")).encode()
         return request_key(operation_key=operation_key, call_id=call_id, re_ask=self.number, body=body)
 
     def larger(self, max_tokens: int) -> Question:
