@@ -107,7 +107,7 @@ class StructuredRun(Generic[T, R]):
         return await self._next(self._reader)
 
     def latest(self) -> PreviewStream:
-        """Return an iterator of its own over previews and resets: every reset, and the newest preview each time.
+        """Return an iterator of its own over previews and resets: the newest reset, and the newest preview after it.
 
         However slow its consumer is, it keeps one preview and slows nothing. Other iterators see the same items.
         """

@@ -82,7 +82,7 @@ class StructuredRun(Generic[T, R]):
         return self._shown.__next__()
 
     def latest(self) -> BlockingIterator[Preview | Reset]:
-        """Return an iterator of its own over previews and resets: every reset, and the newest preview each time.
+        """Return an iterator of its own over previews and resets: the newest reset, and the newest preview after it.
 
         However slow its consumer is, it keeps one preview and slows nothing. Other iterators see the same items.
         """
