@@ -312,9 +312,9 @@ class Concurrency:
             warnings.simplefilter("ignore", ResourceWarning)  # runs are dropped on purpose
             counts, faults, released = anyio.run(play, int(runs), int(seed), backend=loop)
         waits = sorted(released) if int(runs) <= RUNS_TIMED else []
-        waits = waits or [0.0]
         late = sum(wait > RELEASED_S for wait in waits)
-        notes = {"median": f"{1_000 * waits[len(waits) // 2]:.0f}", "longest": f"{1_000 * waits[-1]:.0f}"}
+        middle, longest = (waits[len(waits) // 2], waits[-1]) if waits else (0.0, 0.0)
+        notes = {"median": f"{1_000 * middle:.0f}", "longest": f"{1_000 * longest:.0f}"}
         return Result(counts={**counts, "sockets": len(waits), "late": late}, faults=faults, notes=notes)
 
     def summarise(self, results: Mapping[str, Result]) -> Sequence[Row]:
