@@ -6,7 +6,7 @@ import pytest
 from rich.text import Text
 
 from commitgate.cli.drawing import FINAL_STYLE, OPEN_MARK, OPEN_STYLE, draw_bar, draw_value
-from commitgate.cli.harmless import harmless
+from commitgate.harmless import harmless
 from commitgate.json_value import JsonValue
 
 

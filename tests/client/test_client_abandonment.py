@@ -1,11 +1,8 @@
 """What becomes of a run that nobody follows any more, and what the page on cancelling says."""
 
-import ast
 import gc
-import inspect
 import re
 import threading
-import types
 import warnings
 from dataclasses import fields
 from pathlib import Path
@@ -13,13 +10,14 @@ from pathlib import Path
 import anyio
 import pytest
 from client.scripts import GOOD, Pay, client_with
+from guide import DOCS, blocks_of, run_blocks
 
 from commitgate import Cancelled, Committed, Timeouts
 from commitgate.testing import ScriptedBackend
 
 pytestmark = pytest.mark.anyio
 
-PAGE = (Path(__file__).parents[2] / "docs" / "cancellation.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "cancellation.md").read_text(encoding="utf-8")
 
 
 async def until_closed(backend: ScriptedBackend) -> None:
@@ -105,8 +103,5 @@ def test_limits_of_the_page_are_those_of_the_code() -> None:
 
 
 async def test_block_of_the_page_runs() -> None:
-    (block,) = re.findall(r"```python\n(.+?)```", PAGE, flags=re.DOTALL)
-    program = compile(block, "page", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
-    result = types.FunctionType(program, {"__name__": "page"})()
-    assert inspect.isawaitable(result)
-    await result
+    (block,) = blocks_of("cancellation.md")
+    await run_blocks([block], "page")

@@ -1,16 +1,13 @@
 """Every block of the guide to previews runs as it stands; a script answers in place of the bundled model."""
 
-import ast
-import inspect
 import json
 import re
-import types
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
+from guide import blocks_of, run_blocks
 
 from commitgate import Contract, Reset
 from commitgate.preview import PreviewReader
@@ -18,31 +15,24 @@ from commitgate.testing import ScriptedBackend
 
 pytestmark = pytest.mark.anyio
 
-GUIDE = Path(__file__).parents[2] / "docs" / "previews.md"
-BLOCKS: list[str] = re.findall(r"```python\n(.+?)```", GUIDE.read_text(encoding="utf-8"), flags=re.DOTALL)
+BLOCKS = blocks_of("previews.md")
 ORDER = {"customer": "Ada", "amount": 12, "lines": ["pump", "seal"]}
 STOP = {"finish": "stop"}
 
 
-async def run_blocks(
+async def run_guide(
     monkeypatch: pytest.MonkeyPatch, script: Sequence[Mapping[str, object]] = ({"text": json.dumps(ORDER)}, STOP)
 ) -> dict[str, Any]:
     """Run the blocks one after another in one namespace, with a script for the local model, and return it."""
     backend = ScriptedBackend(script, name="local", chunking="bytes")
     monkeypatch.setattr("commitgate.backends.local.LocalBackend", lambda: backend)
-    names: dict[str, Any] = {"__name__": "previews"}
-    for number, block in enumerate(BLOCKS):
-        program = compile(block, f"block {number}", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
-        # What has `await` at its top gives a coroutine when it is called; the rest runs at once.
-        result = types.FunctionType(program, names)()
-        if inspect.isawaitable(result):
-            await result
+    names = await run_blocks(BLOCKS, "previews")
     assert backend.open_streams == 0
     return names
 
 
 async def test_every_block_of_the_guide_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    names = await run_blocks(monkeypatch)
+    names = await run_guide(monkeypatch)
     *shown, value = names["seen"]
     assert value == names["Order"](**ORDER)
     assert shown[-1] == dict.fromkeys(ORDER, "final")
@@ -50,14 +40,14 @@ async def test_every_block_of_the_guide_runs(monkeypatch: pytest.MonkeyPatch) ->
 
 
 async def test_answer_without_an_end_shows_all_fields_final_and_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
-    names = await run_blocks(monkeypatch, [{"text": json.dumps(ORDER)}])
+    names = await run_guide(monkeypatch, [{"text": json.dumps(ORDER)}])
     assert names["seen"][-2:] == [dict.fromkeys(ORDER, "final"), names["outcome"].summary()]
 
 
 async def test_fields_go_from_empty_over_open_to_final_and_numbers_are_never_open(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    names = await run_blocks(monkeypatch)
+    names = await run_guide(monkeypatch)
     reader = PreviewReader(Contract.of(names["Order"]))
     moments = [names["states"](reader.feed(bytes([byte]))) for byte in json.dumps(ORDER).encode()]
     order = ["empty", "open", "final"]
@@ -68,7 +58,7 @@ async def test_fields_go_from_empty_over_open_to_final_and_numbers_are_never_ope
 
 
 async def test_events_hold_one_line_of_data_whatever_the_text_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    names = await run_blocks(monkeypatch)
+    names = await run_guide(monkeypatch)
     text = '\n\nevent: reset\ndata: {"reason": "forged"}\n\n\u2028'
     event = names["sse_event"](PreviewReader().feed(json.dumps({"customer": text, "price": 1.5}).encode()))
     assert re.fullmatch(r"event: preview\ndata: [ -~]+\n\n", event)

@@ -1,12 +1,10 @@
 """Every block of the guide to checks runs as it stands, and its tables say what the code says."""
 
-import ast
-import inspect
 import re
-import types
 from pathlib import Path
 
 import pytest
+from guide import blocks_of, run_blocks
 
 from commitgate import Invalid, Layer
 from commitgate.gate import asking, content, deliberation, hidden_characters, rules
@@ -15,7 +13,6 @@ from commitgate.testing import ScriptedBackend, Step
 pytestmark = pytest.mark.anyio
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "checks.md").read_text(encoding="utf-8")
-BLOCKS: list[str] = re.findall(r"```python\n(.+?)```", GUIDE, flags=re.DOTALL)
 REFUND = '{"invoice":"R-4711","cents":12000,"bought":"2026-11-02","shipped":"2026-11-03","note":"it broke"}'
 ANSWER: list[Step] = [{"text": REFUND[:40]}, {"text": REFUND[40:]}, {"finish": "stop"}]
 
@@ -31,12 +28,7 @@ async def test_every_block_of_the_guide_runs(
 ) -> None:
     backend = ScriptedBackend(ANSWER, name="local")
     monkeypatch.setattr("commitgate.backends.local.LocalBackend", lambda: backend)
-    names: dict[str, object] = {"__name__": "checks"}
-    for number, block in enumerate(BLOCKS):
-        program = compile(block, f"block {number}", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
-        result = types.FunctionType(program, names)()
-        if inspect.isawaitable(result):
-            await result
+    names = await run_blocks(blocks_of("checks.md"), "checks")
     outcome = names["outcome"]
     assert isinstance(outcome, Invalid)
     assert [failure.code for failure in outcome.failures] == ["no_such_invoice"]

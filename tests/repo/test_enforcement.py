@@ -6,6 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from guide import blocks_of
 
 from commitgate.automaton import compile as compile_automaton
 from commitgate.automaton.json_schema.drafts import Draft
@@ -16,7 +17,7 @@ from commitgate.json_value import JsonSchema
 from commitgate.style import FreeSpace, Style
 
 PAGE = Path(__file__).parents[2] / "docs" / "enforcement.md"
-BLOCKS: list[str] = re.findall(r"```python\n(.+?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+BLOCKS = blocks_of("enforcement.md")
 
 
 def test_every_block_of_the_page_runs(

@@ -1,17 +1,17 @@
 """The README's example runs as it stands."""
 
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from guide import blocks_of
 
 ROOT = Path(__file__).parents[2]
 
 
 def example() -> str:
-    (block,) = re.findall(r"```python\n(.+?)```", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)
+    (block,) = blocks_of("../README.md")
     return block
 
 

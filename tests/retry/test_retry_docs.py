@@ -4,15 +4,15 @@ import ast
 import inspect
 import re
 from dataclasses import fields
-from pathlib import Path
 
 import pytest
+from guide import DOCS, blocks_of
 from retry_endings import VARIANTS, Variant
 
 from commitgate.retry import Again, Retry, RetryBudget, Tries, decide
 
-PAGE = (Path(__file__).parents[2] / "docs" / "retries.md").read_text(encoding="utf-8")
-BLOCKS: list[str] = re.findall(r"```python\n(.+?)```", PAGE, flags=re.DOTALL)
+PAGE = (DOCS / "retries.md").read_text(encoding="utf-8")
+BLOCKS = blocks_of("retries.md")
 GENEROUS = Retry(attempts=2, restarts=1, reasks=1, larger_max_tokens=4_096)
 
 

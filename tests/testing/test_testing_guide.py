@@ -5,9 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+from guide import DOCS, blocks_of
+
 from commitgate.testing import STEPS, FaultPoint
 
-GUIDE = (Path(__file__).parents[2] / "docs" / "testing.md").read_text(encoding="utf-8")
+GUIDE = (DOCS / "testing.md").read_text(encoding="utf-8")
 
 
 def first_cells(heading: str) -> list[str]:
@@ -17,7 +19,7 @@ def first_cells(heading: str) -> list[str]:
 
 
 def test_tests_of_the_guide_pass(tmp_path: Path) -> None:
-    blocks: list[str] = re.findall(r"```python\n(.+?)```", GUIDE, flags=re.DOTALL)
+    blocks = blocks_of("testing.md")
     (tmp_path / "test_guide.py").write_text("\n".join(blocks), encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", "-p", "no:randomly", "."]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
