@@ -15,7 +15,6 @@ from commitgate.automaton import Automaton, SupportRow, compile
 from commitgate.cli.boundary import errors_told
 from commitgate.cli.command_error import CommandError
 from commitgate.cli.exit_codes import ExitCode
-from commitgate.cli.harmless import harmless
 from commitgate.cli.report import plain, result_written, write_json
 from commitgate.cli.schema_options import (
     DocumentOption,
@@ -31,6 +30,7 @@ from commitgate.contract import Contract
 from commitgate.gate.layers import Failure, Layer, LayerRecord
 from commitgate.gate.schema_layer import SchemaLayer
 from commitgate.gate.strict_parse import strict_parse
+from commitgate.harmless import harmless
 from commitgate.json_value import JsonValue
 
 

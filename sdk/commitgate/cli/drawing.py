@@ -12,7 +12,7 @@ from decimal import Decimal
 
 from rich.text import Text
 
-from commitgate.cli.harmless import harmless
+from commitgate.harmless import harmless
 from commitgate.json_value import JsonValue
 from commitgate.pointer import child
 

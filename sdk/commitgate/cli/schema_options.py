@@ -10,8 +10,8 @@ import typer
 
 from commitgate.automaton.json_schema.given_documents import is_absolute
 from commitgate.cli.command_error import CommandError
-from commitgate.cli.harmless import harmless
 from commitgate.cli.sources import read_schema
+from commitgate.harmless import harmless
 from commitgate.json_value import JsonSchema
 
 

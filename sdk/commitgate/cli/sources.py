@@ -10,7 +10,7 @@ import jiter
 
 from commitgate.cli.command_error import CommandError
 from commitgate.cli.exit_codes import ExitCode
-from commitgate.cli.harmless import harmless
+from commitgate.harmless import harmless
 from commitgate.json_value import JsonObject, JsonValue
 
 STANDARD_INPUT = "-"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.text import Text
 
 from commitgate.automaton import SupportRow
-from commitgate.cli.harmless import harmless
+from commitgate.harmless import harmless
 
 _STYLES = {"decoded": "green", "checked": "yellow", "annotation": "dim"}
 

@@ -10,7 +10,7 @@ from rich.live import Live
 from rich.text import Text
 
 from commitgate.cli.drawing import draw_bar, draw_stage, draw_value
-from commitgate.cli.harmless import harmless
+from commitgate.harmless import harmless
 from commitgate.json_value import JsonValue
 from commitgate.outcome import Committed, Outcome, Receipt
 from commitgate.preview import Preview, Reset

@@ -26,7 +26,7 @@ from commitgate.gate.checks import Checks
 from commitgate.gate.judge import Chosen, Judge
 from commitgate.gate.refusal import refusal_reason
 from commitgate.gate.verdict import Outside, Verdict, Whole
-from commitgate.outcome import Failed, Invalid, NeedsApproval, Receipt, Refused, TimedOut
+from commitgate.outcome import Failed, Invalid, NeedsApproval, Receipt, Refused
 from commitgate.preview import Preview, Reset
 from commitgate.retry import Again, GiveUpReason, RetryBudget, Tries, decide
 from commitgate.run.attempt import Attempt
@@ -55,7 +55,7 @@ class Asking(Generic[T, R]):
         context: for whom.
         facts: where to note what is learnt.
         budget: bounds the retries of all calls of the client.
-        ends_at: time by the event loop's clock at which the call ends; None never.
+        ends_at: time by the event loop's clock at which the call ends; infinite for never.
         show: takes what is to be shown; None where nobody looks.
     """
 
@@ -67,7 +67,7 @@ class Asking(Generic[T, R]):
     context: CheckContext
     facts: Facts
     budget: RetryBudget
-    ends_at: float | None
+    ends_at: float
     show: Callable[[Preview | Reset], None] | None
     _call_id: str = field(default_factory=lambda: secrets.token_hex(16), init=False, repr=False)
     _tries: Tries = field(default_factory=Tries, init=False)
@@ -116,23 +116,20 @@ class Asking(Generic[T, R]):
             self._tries,
             policy=self.order.retry,
             was_shown=self._had_text,
-            remaining_s=None if self.ends_at is None else self.ends_at - anyio.current_time(),
+            remaining_s=self.ends_at - anyio.current_time(),
             budget_allows=self.budget.has_token,
             random_unit=random(),
         )
         if not isinstance(decision, Again):
-            return self._out_of_time(ending) if decision.reason is GiveUpReason.NO_TIME_LEFT else ending
+            # No wait is begun that the deadline would cut off: the call ends at once as it would then.
+            is_over = decision.reason is GiveUpReason.NO_TIME_LEFT
+            return self.facts.out_of_time(self.order.timeouts) if is_over else ending
         if decision.spends_budget:
             self.budget.try_spend()
         self._again = decision
         self._take_back(ending)
         self._next_question(decision, ending)
         return ending
-
-    def _out_of_time(self, ending: Failed) -> TimedOut:
-        """No wait is begun that the deadline would cut off: the call ends at once as it would then."""
-        limit_s = self.order.timeouts.total_s or 0.0
-        return TimedOut(phase="total", limit_s=limit_s, last=self.facts.fill(ending), receipt=Receipt())
 
     def _take_back(self, ending: Failed) -> None:
         if self.show is not None and self._is_showing:
@@ -141,7 +138,9 @@ class Asking(Generic[T, R]):
 
     def _next_question(self, again: Again, ending: Failed) -> None:
         if again.kind == "larger":
-            self._question = self._question.larger(self.order.retry.larger_max_tokens or 1)
+            limit = self.order.retry.larger_max_tokens
+            assert limit is not None, "decided only where there is a larger limit"
+            self._question = self._question.larger(limit)
         elif again.kind == "reask" and isinstance(ending, Invalid):
             self._question = self._question.corrected(self.facts.text, ending)
         else:

@@ -10,10 +10,10 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 import anyio
-import anyio.to_thread
 from anyio.abc import TaskGroup
 from anyio.lowlevel import checkpoint_if_cancelled
 
@@ -87,7 +87,7 @@ class Call(Generic[T, R]):
         self._budget = budget
         self._show = show
         self._facts = Facts()
-        self._ends_at: float | None = None
+        self._ends_at = inf
 
     def cancelled(self) -> Cancelled:
         """Return the ending of a call that was cancelled where it stands."""
@@ -105,9 +105,9 @@ class Call(Generic[T, R]):
             LedgerError: the key conflicts, is in progress, or the ledger cannot be used.
         """
         limit_s = self._order.timeouts.total_s
-        self._ends_at = None if limit_s is None else anyio.current_time() + limit_s
+        self._ends_at = inf if limit_s is None else anyio.current_time() + limit_s
         try:
-            contract = await anyio.to_thread.run_sync(self._contract, abandon_on_cancel=True)
+            contract = await run_in_thread(self._contract)
         except ContractError as error:
             return self._unbuildable(error)
         self._facts.contract = contract
@@ -171,8 +171,8 @@ class Call(Generic[T, R]):
         if not isinstance(chosen, Chosen):
             await operation.release(chosen.name)
             return chosen
-        remaining_s = None if self._ends_at is None else self._ends_at - anyio.current_time()
-        if remaining_s is not None and remaining_s <= 0:
+        remaining_s = self._ends_at - anyio.current_time()
+        if remaining_s <= 0:
             timed_out = self._timed_out()
             await operation.release(timed_out.name)
             return timed_out
@@ -183,7 +183,7 @@ class Call(Generic[T, R]):
             own.value,
             value_json=chosen.value_json,
             receipt_json=dump_receipt(self._facts.receipt()),
-            timeout_s=remaining_s,
+            timeout_s=None if remaining_s == inf else remaining_s,
         )
         return self._settled(chosen, verdict)
 
@@ -223,9 +223,9 @@ class Call(Generic[T, R]):
         checks = self._checks(contract)
         if not checks.authorize:
             return None
-        judge = await anyio.to_thread.run_sync(lambda: self._judge(contract, must_keep=True), abandon_on_cancel=True)
-        self._facts.layers = judge.records
-        with anyio.move_on_at(float("inf") if self._ends_at is None else self._ends_at):
+        with anyio.move_on_at(self._ends_at):
+            judge = await run_in_thread(lambda: self._judge(contract, must_keep=True))
+            self._facts.layers = judge.records
             denied = await judge.authorize(value, checks, self._context(contract, is_replay=True))
             return None if denied is None else self._facts.fill(denied)
         return self._timed_out()
@@ -236,7 +236,7 @@ class Call(Generic[T, R]):
         )
 
     async def _choose_in_time(self, contract: Contract[T]) -> Chosen[T] | Failed:
-        with anyio.move_on_at(float("inf") if self._ends_at is None else self._ends_at):
+        with anyio.move_on_at(self._ends_at):
             try:
                 chosen = await self._choose(contract)
             except ContractError as error:
@@ -244,15 +244,13 @@ class Call(Generic[T, R]):
             # A rule may have cancelled the call without waiting for anything, or have kept a cancellation.
             await checkpoint_if_cancelled()
             # Work that blocks the event loop keeps the scope above from noticing that the time is over.
-            if self._ends_at is None or anyio.current_time() < self._ends_at:
+            if anyio.current_time() < self._ends_at:
                 return chosen
         return self._timed_out()
 
     def _timed_out(self) -> TimedOut:
         self._facts.value_digest = None
-        limit_s = self._order.timeouts.total_s or 0.0
-        last = None if self._facts.last is None else self._facts.fill(self._facts.last)
-        timed_out = TimedOut(phase="total", limit_s=limit_s, last=last, receipt=Receipt())
+        timed_out = self._facts.out_of_time(self._order.timeouts)
         self._facts.cut_off(timed_out)
         return self._facts.fill(timed_out)
 
@@ -289,9 +287,7 @@ class Call(Generic[T, R]):
         clock = time.perf_counter  # the event loop's clock cannot be read in worker threads
         must_keep = self._order.key is not None
         start = clock()
-        automaton, judge = await anyio.to_thread.run_sync(
-            lambda: (compile(contract), self._judge(contract, must_keep=must_keep)), abandon_on_cancel=True
-        )
+        automaton, judge = await run_in_thread(lambda: (compile(contract), self._judge(contract, must_keep=must_keep)))
         self._facts.compile_result = "compiled"
         self._facts.compile_s = clock() - start
         return automaton, judge

@@ -27,6 +27,7 @@ from commitgate.outcome import (
     Unavailable,
     Violated,
 )
+from commitgate.timeouts import Timeouts
 
 E = TypeVar("E", bound=Ending)
 
@@ -135,6 +136,11 @@ class Facts:
         """Note what ended the call from outside; where a request was under way, that is how it ended."""
         if len(self.tries) < self.attempts:
             self.end_attempt(ending)
+
+    def out_of_time(self, timeouts: Timeouts) -> TimedOut:
+        """Return the ending of a call whose whole time is over, with the ending that was being waited out."""
+        last = None if self.last is None else self.fill(self.last)
+        return TimedOut(phase="total", limit_s=timeouts.total_s or 0.0, last=last, receipt=Receipt())
 
     def fill(self, ending: E) -> E:
         """Return the ending with receipt and partial text."""
