@@ -21,6 +21,7 @@ The tree::
     │   ├── InProgressError          another call holds the operation key
     │   ├── LeaseLostError           this call's claim was taken over or settled by another
     │   ├── StoredValueError         a committed value cannot be loaded again
+    │   ├── DecisionError            an approval or rejection of what does not wait for one
     │   └── IllegalTransitionError   the ledger was driven out of order; a bug in the calling code
     ├── EffectRejected               raised BY an effect: a clean no, nothing happened
     └── EndingError                  raised by ``outcome.unwrap()``; one subclass an ending
@@ -185,6 +186,18 @@ class StoredValueError(LedgerError):
     """
 
 
+class DecisionError(LedgerError):
+    """Raised when an approval or rejection finds nothing that waits for one, or another value. Nothing changed.
+
+    Attributes:
+        state: the row's state, None where the key was never claimed.
+    """
+
+    def __init__(self, message: str, *, state: str | None) -> None:
+        super().__init__(message)
+        self.state = state
+
+
 class IllegalTransitionError(LedgerError):
     """Raised when a step does not belong to the row's state. The row is unchanged; correct the code that drives it.
 
@@ -285,6 +298,7 @@ __all__ = [
     "CompileFailedError",
     "ContractError",
     "DeadEndError",
+    "DecisionError",
     "DisconnectedError",
     "EffectFailedError",
     "EffectRejected",

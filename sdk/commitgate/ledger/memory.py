@@ -8,9 +8,10 @@ from threading import Lock
 
 from anyio.lowlevel import checkpoint
 
-from commitgate.ledger.base import StepLedger
+from commitgate.ledger.base import MOST_PRUNED, StepLedger, check_prune
 from commitgate.ledger.record import Record, State
-from commitgate.ledger.states import Step, advance
+from commitgate.ledger.states import advance, is_prunable
+from commitgate.ledger.steps import Step
 from commitgate.retry.keys import OperationKey
 
 
@@ -24,6 +25,7 @@ class MemoryLedger(StepLedger):
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._rows: dict[OperationKey, Record] = {}
+        self._fence_floor = 0
         self._lock = Lock()
 
     async def read(self, key: OperationKey) -> Record | None:
@@ -39,17 +41,30 @@ class MemoryLedger(StepLedger):
         rows.sort(key=lambda row: (-row.updated_at, row.key))
         return tuple(rows[:limit])
 
+    async def prune(self, *, older_than_s: float, limit: int = MOST_PRUNED) -> int:
+        """Delete rows on which nothing can hang any more; see ``Ledger.prune``."""
+        check_prune(older_than_s, limit)
+        await checkpoint()
+        with self._lock:
+            before = self._clock() - older_than_s
+            doomed = [row for row in self._rows.values() if is_prunable(row, before=before)][:limit]
+            for row in doomed:
+                del self._rows[row.key]
+                self._fence_floor = max(self._fence_floor, row.fence)
+        return len(doomed)
+
     async def aclose(self) -> None:
         """Do nothing: the rows stay readable."""
         await checkpoint()
 
-    async def _take(self, key: OperationKey, step: Step) -> Record:
+    async def _take(self, key: OperationKey, step: Step) -> tuple[Record, float]:
         # Cancellation is delivered here, before the step, and never between its parts.
         await checkpoint()
         with self._lock:
-            row = advance(key, self._rows.get(key), step, now=self._clock())
+            now = self._clock()
+            row = advance(key, self._rows.get(key), step, now=now, fence_floor=self._fence_floor)
             self._rows[key] = row
-            return row
+            return row, now
 
 
 __all__ = ["MemoryLedger"]
