@@ -177,17 +177,19 @@ def advance(key: OperationKey, row: Record | None, step: Step, *, now: float, fe
 
 
 def is_held_by_another(row: Record, owner: str) -> bool:
-    """Say whether a claim of ``owner`` that led to ``row`` found another call at work."""
-    return row.state in LEASED and row.owner != owner
+    """Say whether a claim of ``owner`` that led to ``row`` found another call at work.
+
+    No claim gives out a started effect that must not run twice: not even to its own call, which is at it already.
+    """
+    is_running = row.state is State.EFFECT_STARTED and row.effect_kind not in RESUMABLE
+    return row.state in LEASED and (row.owner != owner or is_running)
 
 
 def is_prunable(row: Record, *, before: float) -> bool:
     """Say whether a row may be deleted: nothing can hang on it any more, and that since before ``before``."""
-    if row.state in PRUNABLE:
-        return row.updated_at <= before
-    if row.lease_expires_at is not None and row.lease_expires_at > before:
+    if row.updated_at > before or (row.lease_expires_at is not None and row.lease_expires_at > before):
         return False
-    if row.state is State.CLAIMED:
+    if row.state in PRUNABLE or row.state is State.CLAIMED:
         return True
     is_waiting = row.state in (State.AWAITING_APPROVAL, State.APPROVED)
     return is_waiting and row.expires_at is not None and row.expires_at <= before
@@ -223,7 +225,8 @@ def _claim(row: Record, step: Claim, now: float) -> Record:
         row,
         step,
         {
-            Guard.SAME_OWNER: row.owner == step.owner,
+            # A call whose claim ended with a proposal, or which gave the approved value back, has none to ask about.
+            Guard.SAME_OWNER: row.owner == step.owner and row.lease_expires_at is not None,
             Guard.LEASE_RUNS: _lease_left_s(row, now) > 0,
             Guard.EXPIRED: _is_expired(row, now),
             Guard.RESUMABLE: can_resume,
@@ -325,10 +328,18 @@ def _go_on(row: Record | None, step: FencedStep, now: float) -> Record:
     taken = _transition(row, step, {Guard.SAME_FENCE: True}.__getitem__)
     if row is None or (taken is None and row.fence == step.fence and row.state not in SETTLED):
         raise _illegal(row, step)
-    if taken is None or row.fence != step.fence:
+    # The claim under which a value was proposed ended there: an approved one waits, with no lease, for the next claim.
+    is_unclaimed = row.state is State.APPROVED and row.lease_expires_at is None
+    if taken is None or row.fence != step.fence or is_unclaimed:
         raise LeaseLostError(
             f"this call's claim (fence {step.fence}) was taken over or settled by another (fence {row.fence}, "
             f"state {row.state}); do not use its result"
+        )
+    if isinstance(step, StartEffect | CommitValue) and row.value not in (None, step.value):
+        raise IllegalTransitionError(
+            f"the value is not the one that was approved; nothing changed (step {type(step).__name__})",
+            state=row.state,
+            step=type(step).__name__,
         )
     return _changed(row, step, taken.target, now)
 
@@ -352,7 +363,10 @@ def _changed(row: Record, step: FencedStep, target: State, now: float) -> Record
 
 
 def _expired(row: Record, now: float) -> Record:
-    return replace(row, state=State.REJECTED, reason=EXPIRED_REASON, lease_expires_at=None, updated_at=now)
+    # Nobody decided that it is rejected, also where somebody had approved it.
+    return replace(
+        row, state=State.REJECTED, reason=EXPIRED_REASON, decided_by=None, lease_expires_at=None, updated_at=now
+    )
 
 
 def _is_expired(row: Record, now: float) -> bool:
