@@ -3,6 +3,9 @@
 An effect is ``def`` or ``async def`` and takes the value and an ``EffectContext``. A clean no is raised as
 ``EffectRejected``; any other exception leaves it unknown whether something happened.
 
+**Its kind** says what keeps it from happening twice: the attribute ``effect_kind``, which the marks ``once``,
+``by_key`` and ``transactional`` set; ``once`` where there is none.
+
 **Its name** is part of what an operation key stands for. It is the attribute ``effect_name`` where there is one, else
 ``module.qualname``; so moving or renaming the function makes older keys conflict unless it carries its old name. The
 attribute ``effect_version`` (default ``"1"``) is for the same function that does something else.
@@ -22,11 +25,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, cast, get_type_hints
 
 from commitgate.argument import check_takes
+from commitgate.effect_kind import EffectKind
 from commitgate.errors import MisuseError
 from commitgate.worker_thread import run_in_thread
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
+
+    from commitgate.effect_mark import Reconcile
+    from commitgate.ledger.transaction import Transaction
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -53,7 +60,19 @@ class EffectContext:
     deadline: float | None
 
 
-EffectFunction: TypeAlias = Callable[[T, EffectContext], "R | Awaitable[R]"]
+@dataclass(frozen=True, slots=True)
+class TransactionContext(EffectContext):
+    """Tell a transactional effect under which identity it runs, and where it writes.
+
+    Attributes:
+        connection: runs statements in the ledger's own transaction; of no use after the effect.
+    """
+
+    connection: Transaction = field(repr=False)
+
+
+# A function of an EffectContext can do with a TransactionContext, so both sorts are functions of the latter.
+EffectFunction: TypeAlias = Callable[[T, TransactionContext], "R | Awaitable[R]"]
 
 
 class Effect(Generic[T, R]):
@@ -62,18 +81,33 @@ class Effect(Generic[T, R]):
     Attributes:
         name: what names it in the ledger.
         version: what tells versions of it apart.
+        kind: what keeps it from happening twice.
+        reconcile: looks downstream for one that is in doubt; None where nothing can.
     """
 
-    __slots__ = ("_adapter", "_function", "_is_async", "name", "version")
+    __slots__ = ("_adapter", "_function", "_is_async", "kind", "name", "reconcile", "version")
 
     def __init__(
-        self, function: EffectFunction[T, R], *, name: str, version: str, adapter: TypeAdapter[R] | None
+        self,
+        function: EffectFunction[T, R],
+        *,
+        name: str,
+        version: str,
+        adapter: TypeAdapter[R] | None,
+        kind: EffectKind = EffectKind.ONCE,
+        reconcile: Reconcile | None = None,
     ) -> None:
         self._function = function
         self._is_async = _is_async(function)
         self._adapter = adapter
         self.name = name
         self.version = version
+        self.kind = kind
+        self.reconcile = reconcile
+        if kind is EffectKind.TRANSACTIONAL and self._is_async:
+            raise MisuseError(
+                f"the transactional effect {name} must be a plain def: it runs in one transaction in a worker thread"
+            )
 
     @classmethod
     def of(cls, function: EffectFunction[T, R]) -> Effect[T, R]:
@@ -86,25 +120,48 @@ class Effect(Generic[T, R]):
         """
         if not callable(function):
             raise MisuseError(f"effect must be a function of the value and an EffectContext, found {_kind(function)}")
+        kind = getattr(function, "effect_kind", EffectKind.ONCE)
+        if not isinstance(kind, EffectKind):
+            raise MisuseError(
+                f"effect_kind must be an EffectKind, found {_kind(kind)}; mark the effect with once, by_key"
+            )
         version = getattr(function, "effect_version", DEFAULT_EFFECT_VERSION)
         if not isinstance(version, str) or not version:
             raise MisuseError(f"effect_version must be a non-empty str, found {_kind(version)}")
         name = _name(function)
         check_takes(function, ("value", "context"), f"the effect {name}")
-        return cls(function, name=name, version=version, adapter=_result_adapter(function, name))
+        adapter = cast("TypeAdapter[R] | None", result_adapter(function, name))
+        reconcile = getattr(function, "effect_reconcile", None)
+        return cls(function, name=name, version=version, adapter=adapter, kind=kind, reconcile=reconcile)
 
     async def run(self, value: T, context: EffectContext) -> R:
         """Run the function once: on the event loop where it is async, else in a worker thread.
 
         Cancelling abandons a worker thread, because nothing can stop it.
         """
+        given = cast(TransactionContext, context)
         if self._is_async:
-            returned = self._function(value, context)
+            returned = self._function(value, given)
         else:
-            returned = await run_in_thread(lambda: self._function(value, context))
+            returned = await run_in_thread(lambda: self._function(value, given))
         if inspect.isawaitable(returned):
             returned = await cast("Awaitable[R]", returned)
         return cast("R", returned)
+
+    def run_in_transaction(self, value: T, context: TransactionContext) -> R:
+        """Run a transactional function here and now, in the thread that holds the transaction.
+
+        Raises:
+            MisuseError: it returned something to wait for.
+        """
+        returned = self._function(value, context)
+        if inspect.isawaitable(returned):
+            if inspect.iscoroutine(returned):
+                returned.close()
+            raise MisuseError(
+                f"the transactional effect {self.name} returned something to wait for; make it a plain def"
+            )
+        return returned
 
     def dump(self, result: R) -> bytes:
         """Return a result as JSON.
@@ -163,7 +220,12 @@ def _is_async(function: Callable[..., object]) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
 
 
-def _result_adapter(function: Callable[..., object], name: str) -> TypeAdapter[Any] | None:
+def result_adapter(function: Callable[..., object], name: str) -> TypeAdapter[Any] | None:
+    """Return what writes and reads an effect's result by its return annotation; None where there is none.
+
+    Raises:
+        MisuseError: the annotation has no JSON form.
+    """
     annotation = _return_annotation(function)
     if annotation is Any or annotation is object or annotation is inspect.Parameter.empty:
         return None
@@ -189,4 +251,11 @@ def _return_annotation(function: Callable[..., object]) -> Any:
         return inspect.Parameter.empty
 
 
-__all__ = ["DEFAULT_EFFECT_VERSION", "Effect", "EffectContext", "EffectFunction"]
+__all__ = [
+    "DEFAULT_EFFECT_VERSION",
+    "Effect",
+    "EffectContext",
+    "EffectFunction",
+    "TransactionContext",
+    "result_adapter",
+]

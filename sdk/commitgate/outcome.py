@@ -426,15 +426,17 @@ class NeedsApproval(Ending):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EffectFailed(Ending):
-    """Say that the effect declined cleanly: nothing happened.
+    """Say that the effect declined cleanly, or that its transaction was rolled back: nothing happened.
 
     Attributes:
-        reason: what the effect said.
+        reason: what the effect said, or what is known of it.
+        cause: the exception for which its transaction was rolled back, where this process saw it.
     """
 
     name: ClassVar[str] = "effect_failed"
     error: ClassVar[type[EndingError]] = EffectFailedError
     reason: str = field(repr=False)
+    cause: BaseException | None = field(default=None, repr=False)
 
     def summary(self) -> str:
         """Return one payload-free sentence: what ended the call and what to do."""

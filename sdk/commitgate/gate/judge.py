@@ -6,7 +6,7 @@ The clock comes in as an argument, and so does what runs functions that may bloc
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from commitgate.contract import Contract
@@ -113,6 +113,16 @@ class Judge(Generic[T]):
         if self._way.stage is not Stage.RULES:
             raise MisuseError("a value is judged once, after it was chosen")
         return await self._deliberation(value, checks, context).run()
+
+    async def reconsider(self, value: T, checks: Checks[T], context: CheckContext) -> Invalid | None:
+        """Ask all checks again about a value that an earlier call chose and a person approved.
+
+        What the schema and the type say of it cannot have changed; what rules and authorities say may have.
+        """
+        self._way.begin(Stage.RULES)
+        ending = await self._deliberation(value, replace(checks, approve=()), context).run()
+        assert not isinstance(ending, NeedsApproval), "nobody is left to ask for a person"
+        return ending
 
     async def authorize(self, value: T, checks: Checks[T], context: CheckContext) -> Invalid | None:
         """Ask whether the principal may have a value that an earlier call chose; nothing else is asked again."""

@@ -1,31 +1,37 @@
 """Take one chosen value through intent, effect and final write.
 
-What the ledger holds decides the verdict. Where a write reports a failure, the row is read back, because a failing
-answer does not mean that nothing was written. Before the effect a failed write is an error: nothing was started. After
-it, it is a doubt: the caller must look downstream, as a replay of the key will say too.
+What the ledger holds decides the verdict. Where a write reports a failure, it is tried again: it waits for whatever of
+the first is still on its way, and finds out what became of it, because a failing answer does not mean that nothing was
+written. Before the effect a failed write is an error: nothing was started. After it, it is a doubt: the caller must
+look downstream, as a replay of the key will say too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, TypeVar
 
 import anyio
 
 from commitgate.cancellation import must_go_on
-from commitgate.effect import Effect, EffectContext
-from commitgate.errors import EffectRejected, LedgerUnavailableError
+from commitgate.effect import Effect, EffectContext, TransactionContext
+from commitgate.effect_kind import EffectKind
+from commitgate.errors import EffectRejected, LedgerUnavailableError, StoredValueError
 from commitgate.ledger.base import Claimed, Ledger
-from commitgate.ledger.record import State
-from commitgate.ledger.verdict import Applied, Doubt, Rejected, Verdict
+from commitgate.ledger.record import Record, State
+from commitgate.ledger.transaction import RolledBack, Transaction
+from commitgate.ledger.verdict import Applied, Doubt, Rejected, Verdict, stored_result
 from commitgate.retry.keys import OperationKey, effect_key
 
 T = TypeVar("T")
 R = TypeVar("R")
 
-FINAL_WRITE_TRIES = 2
-"""Tries of a write after the effect: what happened must not be forgotten because the store failed for a moment."""
+WRITE_TRIES = 2
+"""Tries of a write: what a store that failed for a moment has done with the first shows at the second."""
+
+AGAIN = "; call again with the same key: it is run again under the same effect key"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,43 +61,66 @@ class CommitPath(Generic[T, R]):
             value: handed to the effect.
             value_json: stored as the value.
             receipt_json: stored with it.
-            timeout_s: seconds that the effect may take, None without a limit.
+            timeout_s: seconds that the effect may take, None without a limit. A transactional one is not cut off.
 
         Raises:
             LeaseLostError: another call took the key over before the effect was started.
-            LedgerUnavailableError: the value could not be stored, and no effect was started.
+            LedgerUnavailableError: the value could not be stored, and no effect was started or kept.
         """
         fence = self.claimed.fence
         if self.effect is None:
-            write = self.ledger.commit_value(self.key, fence, value=value_json, receipt=receipt_json)
-            await self._write_first(write, State.COMMITTED)
+            commit = partial(self.ledger.commit_value, self.key, fence, value=value_json, receipt=receipt_json)
+            await self._write_first(commit, State.COMMITTED)
             return Applied(None)
-        intent = self.ledger.start_effect(self.key, fence, value=value_json, receipt=receipt_json, lease_s=self.lease_s)
-        await self._write_first(intent, State.EFFECT_STARTED)
+        resumed = self.claimed.resumed
+        if resumed is None or resumed.state is not State.EFFECT_STARTED:
+            start = partial(
+                self.ledger.start_effect,
+                self.key,
+                fence,
+                value=value_json,
+                receipt=receipt_json,
+                lease_s=self.lease_s,
+            )
+            await self._write_first(start, State.EFFECT_STARTED)
+        if self.effect.kind is EffectKind.TRANSACTIONAL:
+            return await self._run_transactional(self.effect, value, timeout_s)
         return await self._run_effect(self.effect, value, timeout_s)
 
-    async def _write_first(self, write: Awaitable[None], target: State) -> None:
-        try:
-            await write
-        except LedgerUnavailableError:
-            if not await self._stands(target):
-                raise
+    async def _write_first(self, write: Callable[[], Awaitable[None]], target: State) -> None:
+        for tries_left in reversed(range(WRITE_TRIES)):
+            try:
+                await write()
+            except BaseException as error:
+                # Whatever a store raises, the write may stand; and a second try finds the row moved on by the first.
+                if must_go_on(error):
+                    raise
+                row = await self._read()
+                if row is not None and row.fence == self.claimed.fence and row.state is target:
+                    return
+                if not tries_left or not isinstance(error, LedgerUnavailableError):
+                    raise
+            else:
+                return
 
-    async def _run_effect(self, effect: Effect[T, R], value: T, timeout_s: float | None) -> Verdict[R]:
-        context = EffectContext(
+    def _context(self, effect: Effect[T, R], timeout_s: float | None) -> EffectContext:
+        return EffectContext(
             key=effect_key(self.key, effect.name, effect.version),
             fence=self.claimed.fence,
             attempt=self.claimed.attempt,
             deadline=None if timeout_s is None else self.clock() + timeout_s,
         )
+
+    async def _run_effect(self, effect: Effect[T, R], value: T, timeout_s: float | None) -> Verdict[R]:
+        again = AGAIN if effect.kind is EffectKind.BY_KEY else ""
         try:
-            returned = await _within(timeout_s, effect.run(value, context))
+            returned = await _within(timeout_s, effect.run(value, self._context(effect, timeout_s)))
         except EffectRejected as rejection:
-            return await self._reject(str(rejection))
+            return await self._reject(effect, Rejected(str(rejection)))
         except BaseException as error:  # noqa: BLE001 - user code may raise anything; the keeper goes on with what is no Exception
-            return await self._doubt(f"the effect raised {type(error).__qualname__}", error)
+            return await self._doubt(effect, f"the effect raised {type(error).__qualname__}{again}", error)
         if returned is None:
-            return await self._doubt(f"the effect had not ended after {timeout_s} s", None)
+            return await self._doubt(effect, f"the effect had not ended after {timeout_s} s{again}", None)
         return await self._apply(effect, returned[0])
 
     async def _apply(self, effect: Effect[T, R], result: R) -> Verdict[R]:
@@ -101,41 +130,109 @@ class CommitPath(Generic[T, R]):
             verdict = Applied(effect.load(result_json))
         except ValueError as error:
             # It did run, so neither COMMITTED with an invented result nor a failure would be true.
-            return await self._doubt(f"the effect ran, but {error}", error)
+            return await self._doubt(effect, f"the effect ran, but {error}", error)
         except BaseException as error:  # noqa: BLE001 - the result's own code may raise anything; the keeper goes on with what is no Exception
-            return await self._doubt(f"the effect ran, but its result raised {type(error).__qualname__}", error)
+            return await self._doubt(effect, f"the effect ran, but its result raised {type(error).__qualname__}", error)
         return await self._write_last(
+            effect,
             lambda: self.ledger.commit(self.key, self.claimed.fence, result=result_json),
             State.COMMITTED,
             verdict,
             otherwise="the effect ran, but that could not be recorded",
         )
 
-    async def _reject(self, reason: str) -> Verdict[R]:
+    async def _run_transactional(self, effect: Effect[T, R], value: T, timeout_s: float | None) -> Verdict[R]:
+        context = self._context(effect, timeout_s)
+
+        def work(connection: Transaction) -> bytes:
+            result_json = effect.dump(
+                effect.run_in_transaction(
+                    value,
+                    TransactionContext(
+                        key=context.key,
+                        fence=context.fence,
+                        attempt=context.attempt,
+                        deadline=context.deadline,
+                        connection=connection,
+                    ),
+                )
+            )
+            effect.load(result_json)
+            return result_json
+
+        fence = self.claimed.fence
+        for tries_left in reversed(range(WRITE_TRIES)):
+            try:
+                return Applied(effect.load(await self.ledger.transact(self.key, fence, work)))
+            except RolledBack as rolled_back:
+                return await self._rolled_back(effect, rolled_back.error)
+            except BaseException as error:
+                # The answer to COMMIT may be what was lost; what was not committed may be run again.
+                if must_go_on(error):
+                    raise
+                settled = await self._settled_meanwhile(effect)
+                if settled is not None:
+                    return settled
+                if not tries_left or not isinstance(error, LedgerUnavailableError):
+                    raise
+        raise AssertionError("the last try returns or raises")
+
+    async def _settled_meanwhile(self, effect: Effect[T, R]) -> Verdict[R] | None:
+        """Say how a transaction ended of which the answer was lost; None where it was rolled back."""
+        try:
+            # A write of its own waits for whatever of the transaction is still on its way; a read would not.
+            await self.ledger.extend(self.key, self.claimed.fence, lease_s=self.lease_s)
+        except BaseException as error:
+            if must_go_on(error):
+                raise
+            row = await self._read()
+            if row is None:
+                told = "the ledger cannot say whether the effect was committed"
+                return Doubt(f"{told}; call again with the same key", error)
+            return self._standing(effect, row)
+        return None
+
+    async def _rolled_back(self, effect: Effect[T, R], error: BaseException) -> Verdict[R]:
+        if isinstance(error, EffectRejected):
+            return await self._reject(effect, Rejected(str(error)))
+        if not isinstance(error, Exception):
+            # An interrupt is no word of the effect's: nothing is kept, and the next call may run it.
+            raise error
+        reason = f"the effect raised {type(error).__qualname__}; its transaction was rolled back"
+        return await self._reject(effect, Rejected(reason, error))
+
+    async def _reject(self, effect: Effect[T, R], rejected: Rejected) -> Verdict[R]:
         return await self._write_last(
-            lambda: self.ledger.fail_before_effect(self.key, self.claimed.fence, reason=reason),
+            effect,
+            lambda: self.ledger.fail_before_effect(self.key, self.claimed.fence, reason=rejected.reason),
             State.FAILED_BEFORE_EFFECT,
-            Rejected(reason),
+            rejected,
             otherwise="the effect declined, but that could not be recorded",
         )
 
-    async def _doubt(self, reason: str, error: BaseException | None) -> Doubt:
-        doubt = Doubt(reason, error)
+    async def _doubt(self, effect: Effect[T, R], reason: str, error: BaseException | None) -> Verdict[R]:
         # Where this cannot be written, the row becomes IN_DOUBT all the same when its lease ends.
-        await self._write_last(
+        return await self._write_last(
+            effect,
             lambda: self.ledger.mark_in_doubt(self.key, self.claimed.fence, reason=reason),
             State.IN_DOUBT,
-            doubt,
+            Doubt(reason, error),
             otherwise=reason,
         )
-        return doubt
 
     async def _write_last(
-        self, write: Callable[[], Awaitable[None]], target: State, verdict: Verdict[R], *, otherwise: str
+        self,
+        effect: Effect[T, R],
+        write: Callable[[], Awaitable[None]],
+        target: State,
+        verdict: Verdict[R],
+        *,
+        otherwise: str,
     ) -> Verdict[R]:
-        """Return ``verdict`` once the row is in ``target``, and a doubt where it cannot be brought there."""
+        """Return ``verdict`` once the row is in ``target``; else what the row says, or a doubt."""
         raised: BaseException | None = None
-        for _ in range(FINAL_WRITE_TRIES):
+        row: Record | None = None
+        for _ in range(WRITE_TRIES):
             try:
                 await write()
             except BaseException as error:
@@ -143,28 +240,42 @@ class CommitPath(Generic[T, R]):
                 if must_go_on(error):
                     raise
                 raised = error
-                if await self._stands(target):
+                row = await self._read()
+                if row is not None and row.fence == self.claimed.fence and row.state is target:
                     return verdict
             else:
                 return verdict
-        return Doubt(otherwise, raised)
+        settled = None if row is None else self._standing(effect, row)
+        if settled is not None:
+            return settled
+        return verdict if isinstance(verdict, Doubt) else Doubt(otherwise, raised)
 
-    async def _stands(self, target: State) -> bool:
-        """Return whether the row is in ``target`` under this call's claim; False where it cannot be read."""
+    @staticmethod
+    def _standing(effect: Effect[T, R], row: Record) -> Verdict[R] | None:
+        """Return what a call that overtook this one, or a person, recorded; None where nobody settled anything."""
+        if row.state is not State.COMMITTED:
+            return None
         try:
-            row = await self.ledger.read(self.key)
+            return Applied(stored_result(effect, row.result))
+        except StoredValueError as error:
+            return Doubt("the effect ran, but its result cannot be read from the ledger's row", error)
+
+    async def _read(self) -> Record | None:
+        """Return the row; None where it cannot be read."""
+        try:
+            return await self.ledger.read(self.key)
         except BaseException as error:
             # The error that led here is the one to report.
             if must_go_on(error):
                 raise
-            return False
-        return row is not None and row.fence == self.claimed.fence and row.state is target
+            return None
 
 
-async def _within(timeout_s: float | None, call: Awaitable[R]) -> tuple[R] | None:
+async def _within(timeout_s: float | None, work: Awaitable[R]) -> tuple[R] | None:
+    """Wait for ``work`` at most that long; None where it had to be cancelled."""
     with anyio.move_on_after(timeout_s):
-        return (await call,)
+        return (await work,)
     return None
 
 
-__all__ = ["FINAL_WRITE_TRIES", "CommitPath"]
+__all__ = ["AGAIN", "WRITE_TRIES", "CommitPath"]

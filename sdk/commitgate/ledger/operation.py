@@ -24,11 +24,11 @@ from anyio.lowlevel import checkpoint_if_cancelled
 
 from commitgate.cancellation import is_cancellation, must_go_on
 from commitgate.effect import Effect
-from commitgate.errors import LeaseLostError, LedgerError, LedgerUnavailableError, MisuseError, StoredValueError
+from commitgate.errors import LeaseLostError, LedgerError, LedgerUnavailableError, MisuseError
 from commitgate.ledger.base import Claimed, Ledger
 from commitgate.ledger.commit import CommitPath
-from commitgate.ledger.record import Fingerprint, Record, State
-from commitgate.ledger.verdict import Applied, Doubt, Rejected, Replay, Verdict
+from commitgate.ledger.record import Fingerprint, Record
+from commitgate.ledger.verdict import Doubt, Replay, Verdict, standing_of
 from commitgate.retry.keys import OperationKey
 
 T = TypeVar("T")
@@ -44,8 +44,9 @@ BEATS_PER_LEASE = 3
 class Operation(Generic[T, R]):
     """Hold one operation key for the length of one call. Use it once, as an async context manager.
 
-    Inside the context, ``replay`` is set where the key is settled already; else the key is claimed, and the call either
-    commits or releases it. Leaving without either releases it.
+    Inside the context, ``replay`` is set where the key is settled already; else the key is claimed, and the call
+    commits, proposes, puts in doubt or releases it. Leaving without any of these releases it. Where ``resumed`` is set,
+    the value was chosen before: that one is to be committed.
 
     Args:
         ledger: where the operation is kept.
@@ -98,7 +99,12 @@ class Operation(Generic[T, R]):
         self._verdict: Verdict[R] | None = None
         self._failure: BaseException | None = None
         self._is_lost = False
-        self._is_released = False
+        self._is_written = False
+
+    @property
+    def resumed(self) -> Record | None:
+        """Return the row whose value was chosen before; None where one is to be chosen, or nothing is claimed."""
+        return None if self._claimed is None else self._claimed.resumed
 
     @property
     def replay(self) -> Replay[R] | None:
@@ -171,7 +177,7 @@ class Operation(Generic[T, R]):
         Raises:
             LeaseLostError: another call took the key over; no effect was started.
             LedgerUnavailableError: the value could not be stored; no effect was started.
-            MisuseError: nothing is claimed, or it was committed or released before.
+            MisuseError: nothing is claimed, or the operation was ended before.
         """
         self._check_open()
         await checkpoint_if_cancelled()
@@ -186,8 +192,50 @@ class Operation(Generic[T, R]):
             raise LedgerUnavailableError("the task that writes the ledger was ended before it began")
         return self._verdict
 
+    async def propose(self, *, value_json: bytes, receipt_json: bytes, reason: str, expires_s: float | None) -> None:
+        """Choose a value for this key, and leave it to a person.
+
+        Args:
+            value_json: stored as the value.
+            receipt_json: stored with it.
+            reason: why a person must decide.
+            expires_s: seconds until it ends by itself; None for never.
+
+        Raises:
+            LeaseLostError: another call took the key over.
+            LedgerUnavailableError: it could not be stored.
+            MisuseError: nothing is claimed, or the operation was ended before.
+        """
+
+        async def order(claimed: Claimed) -> None:
+            await self._ledger.propose(
+                self._key,
+                claimed.fence,
+                value=value_json,
+                receipt=receipt_json,
+                reason=reason,
+                expires_s=expires_s,
+            )
+
+        await self._carry_out_once(order)
+
+    async def put_in_doubt(self, reason: str) -> None:
+        """Record that a started effect, which was taken over, must not be run again by this call.
+
+        Args:
+            reason: why, without payload.
+
+        Raises:
+            LeaseLostError: another call took the key over.
+            LedgerUnavailableError: it could not be written; the row becomes in doubt when the lease ends.
+            MisuseError: nothing is claimed, or the operation was ended before.
+        """
+        await self._carry_out_once(
+            lambda claimed: self._ledger.mark_in_doubt(self._key, claimed.fence, reason=reason),
+        )
+
     async def release(self, ending: str) -> bool:
-        """Give the key back without a value.
+        """Give the key back without a value; an approved one waits for the next call.
 
         Args:
             ending: name of the ending that the call had.
@@ -196,15 +244,31 @@ class Operation(Generic[T, R]):
             Whether it was written. Where it was not, the key stays blocked until the lease ends, and no longer.
 
         Raises:
-            MisuseError: nothing is claimed, or it was committed or released before.
+            MisuseError: nothing is claimed, or the operation was ended before.
         """
         self._check_open()
         await self._carry_out(lambda claimed: self._give_back(claimed, ending))
-        return self._is_released
+        return self._is_written
+
+    async def _carry_out_once(self, order: Callable[[Claimed], Awaitable[None]]) -> None:
+        self._check_open()
+        await checkpoint_if_cancelled()
+
+        async def write(claimed: Claimed) -> None:
+            try:
+                await order(claimed)
+            except BaseException as error:
+                if must_go_on(error):
+                    raise
+                self._failure = _tellable(error)
+
+        await self._carry_out(write)
+        if self._failure is not None:
+            raise self._failure
 
     def _check_open(self) -> None:
         if self._claimed is None or self._ordered.is_set():
-            raise MisuseError("an operation is committed or released once, and only where it is claimed")
+            raise MisuseError("an operation is ended once, and only where it is claimed")
 
     async def _carry_out(self, order: Callable[[Claimed], Awaitable[None]]) -> None:
         """Give the keeper its one order, where it has none yet, and wait until it is done."""
@@ -228,9 +292,13 @@ class Operation(Generic[T, R]):
                 self._done.set()
 
     async def _hold(self) -> None:
-        found = await self._ledger.claim(self._key, self._fingerprint, owner=self._owner, lease_s=self._lease_s)
+        try:
+            found = await self._claim()
+        except LedgerUnavailableError:
+            # The claim may stand although its answer was lost; asking again as the same owner gives it.
+            found = await self._claim()
         if isinstance(found, Record):
-            self._replay = Replay(self._verdict_of(found), found)
+            self._replay = Replay(standing_of(found, self._effect), found)
             return
         self._claimed = found
         self._started.set()
@@ -240,6 +308,16 @@ class Operation(Generic[T, R]):
             if self._order is not None:
                 await self._order(found)
             heartbeat.cancel_scope.cancel()
+
+    async def _claim(self) -> Claimed | Record:
+        effect = self._effect
+        return await self._ledger.claim(
+            self._key,
+            self._fingerprint,
+            owner=self._owner,
+            lease_s=self._lease_s,
+            effect_kind=None if effect is None else effect.kind,
+        )
 
     async def _beat(self, claimed: Claimed) -> None:
         """Renew the lease until cancelled. Losing it ends a generation, but never an effect that has begun."""
@@ -295,24 +373,7 @@ class Operation(Generic[T, R]):
         except LedgerError:
             # Nothing is lost: the claim ends with its lease, or is not this call's any more.
             return
-        self._is_released = True
-
-    def _verdict_of(self, record: Record) -> Verdict[R]:
-        if record.state is State.COMMITTED:
-            return Applied(None if self._effect is None else _stored_result(self._effect, record.result))
-        if record.state is State.FAILED_BEFORE_EFFECT:
-            return Rejected(record.reason or "")
-        return Doubt(record.reason or "")
-
-
-def _stored_result(effect: Effect[T, R], stored: bytes | None) -> R:
-    told = "the key's effect has run, but what it returned"
-    if stored is None:
-        raise StoredValueError(f"{told} is missing from the ledger's row; restore the ledger from a copy")
-    try:
-        return effect.load(stored)
-    except (ValueError, RecursionError) as error:
-        raise StoredValueError(f"{told} cannot be read from the ledger's row; restore it from a copy") from error
+        self._is_written = True
 
 
 def _tellable(error: BaseException) -> BaseException:

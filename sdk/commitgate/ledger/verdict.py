@@ -1,26 +1,20 @@
-"""Name the three ways in which an operation that chose its value can stand."""
+"""Name the ways in which an operation that chose its value can stand, and read them off a row."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Generic, TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
-from typing_extensions import TypeVar
+from typing_extensions import TypeVar as DefaultTypeVar
 
-from commitgate.ledger.record import Record
+from commitgate.effect import Effect
+from commitgate.errors import StoredValueError
+from commitgate.finding import Applied, NotApplied
+from commitgate.ledger.record import Record, State
 
-R_co = TypeVar("R_co", covariant=True, default=object)
-
-
-@dataclass(frozen=True, slots=True)
-class Applied(Generic[R_co]):
-    """Say that the value stands: its effect, if any, ran and was recorded.
-
-    Attributes:
-        result: what the effect returned, as read back from its JSON; None without an effect.
-    """
-
-    result: R_co | None = field(repr=False)
+T = TypeVar("T")
+R = TypeVar("R")
+R_co = DefaultTypeVar("R_co", covariant=True, default=object)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +23,11 @@ class Rejected:
 
     Attributes:
         reason: what the effect said.
+        error: what else it raised than ``EffectRejected``, where its transaction was rolled back for that.
     """
 
     reason: str = field(repr=False)
+    error: BaseException | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +43,33 @@ class Doubt:
     error: BaseException | None = field(default=None, repr=False, compare=False)
 
 
-Verdict: TypeAlias = Applied[R_co] | Rejected | Doubt
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Say that a person must decide.
+
+    Attributes:
+        reason: why.
+    """
+
+    reason: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Forbidden:
+    """Say that a person forbade it, or that nobody decided in time: nothing happened.
+
+    Attributes:
+        is_expired: nobody decided in time.
+    """
+
+    is_expired: bool
+
+
+Verdict: TypeAlias = Applied[R_co | None] | Rejected | Doubt
+"""How a commit can end."""
+
+Standing: TypeAlias = Verdict[R_co] | Waiting | Forbidden | NotApplied
+"""How a key can stand that is not in progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +77,67 @@ class Replay(Generic[R_co]):
     """Hand over what the key already stands for; the model must not be asked.
 
     Attributes:
-        verdict: how the operation went.
+        standing: how the operation went.
         record: the row, with the value and the receipt as stored.
     """
 
-    verdict: Verdict[R_co]
+    standing: Standing[R_co]
     record: Record
 
 
-__all__ = ["Applied", "Doubt", "Rejected", "Replay", "Verdict"]
+def standing_of(record: Record, effect: Effect[T, R] | None) -> Standing[R]:
+    """Return how a row's operation stands.
+
+    Args:
+        record: a row that is settled.
+        effect: reads the result; None where there is no effect.
+
+    Raises:
+        StoredValueError: the result cannot be read.
+    """
+    reason = record.reason or ""
+    match record.state:
+        case State.COMMITTED:
+            return Applied(None if effect is None else stored_result(effect, record.result))
+        case State.FAILED_BEFORE_EFFECT:
+            return Rejected(reason)
+        case State.AWAITING_APPROVAL:
+            return Waiting(reason)
+        case State.REJECTED:
+            return Forbidden(is_expired=record.decided_by is None)
+        case State.NOT_APPLIED:
+            return NotApplied()
+        case State.IN_DOUBT:
+            return Doubt(reason)
+        case State.CLAIMED | State.APPROVED | State.EFFECT_STARTED | State.RELEASED:
+            raise AssertionError(f"a row in state {record.state} does not settle its key")
+
+
+def stored_result(effect: Effect[T, R], stored: bytes | None) -> R:
+    """Read the result of an effect that has run.
+
+    Raises:
+        StoredValueError: it is missing or cannot be read.
+    """
+    told = "the key's effect has run, but what it returned"
+    if stored is None:
+        raise StoredValueError(f"{told} is missing from the ledger's row; restore the ledger from a copy")
+    try:
+        return effect.load(stored)
+    except (ValueError, RecursionError) as error:
+        raise StoredValueError(f"{told} cannot be read from the ledger's row; restore it from a copy") from error
+
+
+__all__ = [
+    "Applied",
+    "Doubt",
+    "Forbidden",
+    "NotApplied",
+    "Rejected",
+    "Replay",
+    "Standing",
+    "Verdict",
+    "Waiting",
+    "standing_of",
+    "stored_result",
+]

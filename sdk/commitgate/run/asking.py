@@ -216,6 +216,7 @@ class Asking(Generic[T, R]):
         if ending is None or isinstance(ending, NeedsApproval):
             # What a person is asked about is named by its digest, so that nothing else can be approved in its place.
             self.facts.value_digest = sha256(chosen.value_json).hexdigest()
+            self.facts.proposed = chosen.value_json
         return chosen if ending is None else ending
 
 

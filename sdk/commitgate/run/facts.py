@@ -51,6 +51,7 @@ class Facts:
         is_close_failed: its stream could not be closed, or not in time.
         layers: records of the layers that the text was taken through.
         value_digest: as in the receipt.
+        proposed: JSON of the value about which a person must decide.
         operation_key_digest: as in the receipt.
         effect_key: as in the receipt.
     """
@@ -69,6 +70,7 @@ class Facts:
     is_close_failed: bool = False
     layers: list[LayerRecord] = field(default_factory=list[LayerRecord])
     value_digest: str | None = None
+    proposed: bytes | None = field(default=None, repr=False)
     operation_key_digest: str | None = None
     effect_key: str | None = None
     _waited_s: float = 0.0

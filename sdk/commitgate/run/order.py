@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, cast
+from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, cast
 
 from typing_extensions import TypeVar
 
-from commitgate.argument import check_kind, check_text
+from commitgate.argument import check_finite, check_kind, check_text
 from commitgate.backends.base import Backend, Sampling
 from commitgate.contract import Contract, Numbers
 from commitgate.errors import MisuseError
@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 R = TypeVar("R", default=None)
+
+InProgress: TypeAlias = Literal["raise", "wait"]
+"""What to do where another call holds the operation key: raise ``InProgressError``, or wait for it to end."""
+
+DEFAULT_APPROVAL_EXPIRES_S = 604_800.0
+"""Seconds that a person may take to decide: a week. What was proposed in another week may not be wanted any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,9 +56,12 @@ class Order(Generic[T, R]):
         prompt_schema: whether the model is shown the schema.
         numbers: how non-integers of plain JSON come out; None leaves it to the contract.
         forced: as in the request.
+        in_progress: what to do where another call holds the key.
+        approval_expires_s: seconds that a person may take to decide; None without a limit.
+        given: the answer's JSON where no model is asked for it; the backend is None then.
     """
 
-    backend: Backend = field(repr=False)
+    backend: Backend | None = field(repr=False)
     model: str
     schema: object = field(repr=False)
     conversation: Conversation
@@ -68,6 +77,9 @@ class Order(Generic[T, R]):
     prompt_schema: PromptSchema
     numbers: Numbers | None
     forced: bool
+    in_progress: InProgress
+    approval_expires_s: float | None
+    given: bytes | None = field(default=None, repr=False)
 
     @staticmethod
     def of(
@@ -94,6 +106,8 @@ class Order(Generic[T, R]):
         prompt_schema: PromptSchema,
         numbers: Numbers | None,
         forced: bool,
+        in_progress: InProgress,
+        approval_expires_s: float | None,
     ) -> Order[T, R]:
         """Check what was asked for; the arguments are those of ``Client.stream_structured``.
 
@@ -120,6 +134,9 @@ class Order(Generic[T, R]):
             raise MisuseError(f"numbers must be 'float' or 'decimal', found {numbers!r}")
         if fallback not in (None, "prompt_only"):
             raise MisuseError(f"fallback must be 'prompt_only' or None, found {fallback!r}")
+        if in_progress not in ("raise", "wait"):
+            raise MisuseError(f"in_progress must be 'raise' or 'wait', found {in_progress!r}")
+        check_expiry(approval_expires_s)
         if fallback is not None:
             _check_may_fall_back(schema, effect)
         _check_larger(retry or Retry(), sampling or Sampling())
@@ -131,7 +148,7 @@ class Order(Generic[T, R]):
             sampling=sampling or Sampling(),
             checks=Checks[T].of(rules=rules, content=content, evidence=evidence, authorize=authorize, approve=approve),
             principal=principal,
-            effect=None if effect is None else _checked_effect(effect),
+            effect=None if effect is None else checked_effect(effect),
             key=None if operation_key is None else checked_key(operation_key),
             input_fingerprint=input_fingerprint,
             timeouts=timeouts or Timeouts(),
@@ -140,7 +157,23 @@ class Order(Generic[T, R]):
             prompt_schema=prompt_schema,
             numbers=numbers,
             forced=forced,
+            in_progress=in_progress,
+            approval_expires_s=approval_expires_s,
         )
+
+
+def check_expiry(approval_expires_s: float | None) -> None:
+    """Check how long a person may take to decide.
+
+    Raises:
+        MisuseError: it is no number of seconds > 0.
+    """
+    if approval_expires_s is None:
+        return
+    wanted = "a number of seconds > 0, or None for no limit"
+    check_finite("approval_expires_s", approval_expires_s, wanted)
+    if approval_expires_s <= 0:
+        raise MisuseError(f"approval_expires_s must be {wanted}, found {approval_expires_s!r}")
 
 
 def _check_may_fall_back(schema: object, effect: object) -> None:
@@ -159,7 +192,12 @@ def _check_larger(retry: Retry, sampling: Sampling) -> None:
         )
 
 
-def _checked_effect(effect: EffectFunction[T, R]) -> Effect[T, R]:
+def checked_effect(effect: EffectFunction[T, R]) -> Effect[T, R]:
+    """Return the effect of a caller's function.
+
+    Raises:
+        MisuseError: it is none, or has no name that can be stored.
+    """
     from commitgate.effect import Effect
 
     made = Effect[T, R].of(effect)
@@ -168,4 +206,4 @@ def _checked_effect(effect: EffectFunction[T, R]) -> Effect[T, R]:
     return made
 
 
-__all__ = ["Order"]
+__all__ = ["DEFAULT_APPROVAL_EXPIRES_S", "InProgress", "Order", "check_expiry", "checked_effect"]
