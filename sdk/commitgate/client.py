@@ -22,7 +22,7 @@ from commitgate.json_value import JsonValue
 from commitgate.outcome import Fallback, Outcome
 from commitgate.retry import Retry, RetryBudget
 from commitgate.run.conversation import MessageLike, PromptSchema
-from commitgate.run.order import Order
+from commitgate.run.order import DEFAULT_APPROVAL_EXPIRES_S, InProgress, Order
 from commitgate.run.structured_run import StructuredRun
 from commitgate.timeouts import Timeouts
 
@@ -115,6 +115,8 @@ class Client:
         prompt_schema: PromptSchema = "append",
         numbers: Numbers | None = None,
         forced: bool = True,
+        in_progress: InProgress = "raise",
+        approval_expires_s: float | None = DEFAULT_APPROVAL_EXPIRES_S,
     ) -> Outcome[T, R]:
         """Make one call and wait for its end. The arguments are those of ``stream_structured``.
 
@@ -147,6 +149,8 @@ class Client:
             prompt_schema=prompt_schema,
             numbers=numbers,
             forced=forced,
+            in_progress=in_progress,
+            approval_expires_s=approval_expires_s,
         )
         async with self._run(order, is_watched=False) as run:
             return await run.outcome()
@@ -175,6 +179,8 @@ class Client:
         prompt_schema: PromptSchema = "append",
         numbers: Numbers | None = None,
         forced: bool = True,
+        in_progress: InProgress = "raise",
+        approval_expires_s: float | None = DEFAULT_APPROVAL_EXPIRES_S,
     ) -> StructuredRun[T, R]:
         """Prepare one call; it starts when the returned run is entered.
 
@@ -192,7 +198,8 @@ class Client:
             content: checks of the texts in the value, beside those of the contract.
             evidence: checks of the value against an authority, beside those of the contract.
             authorize: says whether the principal may have it done; asked right before the effect, and for a replay.
-            approve: says whether a person must decide; then the call ends as ``NeedsApproval``.
+            approve: says whether a person must decide; then the call ends as ``NeedsApproval``. With an operation key
+                the value is stored, and ``Client.approve`` goes on with it.
             principal: who asks, handed to ``evidence``, ``authorize`` and ``approve``.
             effect: what a committed value sets off, at most once for each operation key.
             operation_key: names the business act; a second call with it replays the first. None keeps no record.
@@ -205,6 +212,10 @@ class Client:
             numbers: whether non-integers of plain JSON come as ``"float"`` or ``"decimal"``; None takes what a contract
                 says, else floats.
             forced: whether runs that only one text can follow may be fed without asking the model.
+            in_progress: ``"raise"`` raises ``InProgressError`` where another call holds the operation key; ``"wait"``
+                waits until that call has ended or died, and then replays or goes on.
+            approval_expires_s: seconds that a person may take to decide, where ``approve`` asks for one; None without
+                a limit.
 
         Raises:
             MisuseError: the call contradicts itself; nothing was sent or written.
@@ -233,6 +244,8 @@ class Client:
             prompt_schema=prompt_schema,
             numbers=numbers,
             forced=forced,
+            in_progress=in_progress,
+            approval_expires_s=approval_expires_s,
         )
         return self._run(order, is_watched=True)
 

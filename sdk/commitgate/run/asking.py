@@ -189,6 +189,7 @@ class Asking(Generic[T, R]):
 
     async def _read(self, request: GenerationRequest) -> Verdict:
         show = None if self.show is None else self._show
+        assert self.order.backend is not None, "a model is asked for what is not given"
         return await Attempt(self.order.backend, request, self.automaton, facts=self.facts, show=show).run()
 
     def _show(self, preview: Preview) -> None:

@@ -6,10 +6,8 @@ without tearing a commit.
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
@@ -19,17 +17,15 @@ from anyio.lowlevel import checkpoint_if_cancelled
 
 from commitgate.automaton import Automaton, compile
 from commitgate.contract import Contract
-from commitgate.errors import ContractError, KeyConflictError, LeaseLostError, UnsupportedError
-from commitgate.gate.check_context import CheckContext
+from commitgate.effect_kind import EffectKind
+from commitgate.errors import ContractError, KeyConflictError, MisuseError, UnsupportedError
 from commitgate.gate.checks import Checks
 from commitgate.gate.judge import Chosen, Judge
 from commitgate.outcome import (
     Cancelled,
     Committed,
     CompileFailed,
-    EffectFailed,
     Failed,
-    InDoubt,
     Outcome,
     Receipt,
     TimedOut,
@@ -38,24 +34,16 @@ from commitgate.outcome import (
 )
 from commitgate.preview import Preview, Reset
 from commitgate.retry import RetryBudget
-from commitgate.retry.keys import (
-    OperationKey,
-    effect_key,
-    given_fingerprint,
-    messages_fingerprint,
-    operation_key_digest,
-)
+from commitgate.retry.keys import OperationKey
 from commitgate.run.asking import Asking
 from commitgate.run.facts import Facts
+from commitgate.run.given import Given
 from commitgate.run.order import Order
-from commitgate.run.receipt_json import dump_receipt
-from commitgate.run.replay import read_receipt, read_value
+from commitgate.run.scrutiny import Scrutiny
 from commitgate.worker_thread import run_in_thread
 
 if TYPE_CHECKING:
-    from commitgate.ledger import Fingerprint, Ledger
-    from commitgate.ledger.operation import Operation, Replay, Verdict
-    from commitgate.ledger.verdict import Doubt, Rejected
+    from commitgate.ledger import Ledger
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -114,7 +102,7 @@ class Call(Generic[T, R]):
         if self._order.key is not None:
             return await self._run_operation(contract, self._order.key)
         chosen = await self._choose_in_time(contract)
-        return self._committed(chosen, None) if isinstance(chosen, Chosen) else chosen
+        return self._committed(chosen) if isinstance(chosen, Chosen) else chosen
 
     def _contract(self) -> Contract[T]:
         return Contract.of(cast("type[T]", self._order.schema), numbers=self._order.numbers)
@@ -129,111 +117,36 @@ class Call(Generic[T, R]):
         return self._facts.fill(ending)
 
     async def _run_operation(self, contract: Contract[T], key: OperationKey) -> Outcome[T, R]:
-        from commitgate.ledger.operation import Operation
+        from commitgate.run.keyed import Keyed
 
-        effect = self._order.effect
-        self._facts.operation_key_digest = operation_key_digest(key)
-        if effect is not None:
-            self._facts.effect_key = effect_key(key, effect.name, effect.version)
-        generating = anyio.CancelScope()
-        operation = Operation(
-            self._ledger(),
-            self._task_group,
-            key,
-            self._fingerprint(contract),
-            effect,
-            owner=secrets.token_hex(16),
-            on_lease_lost=generating.cancel,
-        )
-        async with operation:
-            if operation.replay is not None:
-                return await self._replayed(contract, operation.replay)
-            with generating:
-                chosen = await self._choose_in_time(contract)
-                return await self._commit(operation, chosen)
-            raise LeaseLostError("this call's claim was lost while it generated; its value was not committed")
+        return await Keyed(
+            order=self._order,
+            key=key,
+            contract=contract,
+            facts=self._facts,
+            scrutiny=self._scrutiny(contract),
+            ledger=self._checked_ledger(),
+            task_group=self._task_group,
+            ends_at=self._ends_at,
+            choose=lambda: self._choose_in_time(contract),
+            timed_out=self._timed_out,
+        ).run()
 
-    def _fingerprint(self, contract: Contract[T]) -> Fingerprint:
-        from commitgate.ledger import Fingerprint
+    def _checked_ledger(self) -> Ledger:
+        ledger, effect = self._ledger(), self._order.effect
+        if effect is not None and effect.kind is EffectKind.TRANSACTIONAL and not ledger.has_transactions:
+            raise MisuseError(
+                f"the transactional effect {effect.name} needs a ledger in a database that can hold its rows too; use "
+                "SqliteLedger or PostgresLedger"
+            )
+        return ledger
 
-        order = self._order
-        given = order.input_fingerprint
-        return Fingerprint(
-            language_digest=contract.language_digest,
-            effect_name=None if order.effect is None else order.effect.name,
-            effect_version=None if order.effect is None else order.effect.version,
-            input_fingerprint=(
-                messages_fingerprint(order.conversation.asked(contract)) if given is None else given_fingerprint(given)
-            ),
-        )
+    def _scrutiny(self, contract: Contract[T]) -> Scrutiny[T]:
+        checks = Checks[T].of_contract(contract).joined(self._order.checks)
+        return Scrutiny(contract=contract, checks=checks, principal=self._order.principal, facts=self._facts)
 
-    async def _commit(self, operation: Operation[T, R], chosen: Chosen[T] | Failed) -> Outcome[T, R]:
-        if not isinstance(chosen, Chosen):
-            await operation.release(chosen.name)
-            return chosen
-        remaining_s = self._ends_at - anyio.current_time()
-        if remaining_s <= 0:
-            timed_out = self._timed_out()
-            await operation.release(timed_out.name)
-            return timed_out
-        assert self._facts.contract is not None, "a value is chosen under a contract"
-        # The effect gets an instance of its own: what it changes there is neither handed on nor replayed.
-        own = read_value(cast("Contract[T]", self._facts.contract), chosen.value_json, self._facts.value_digest)
-        verdict = await operation.commit(
-            own.value,
-            value_json=chosen.value_json,
-            receipt_json=dump_receipt(self._facts.receipt()),
-            timeout_s=None if remaining_s == inf else remaining_s,
-        )
-        return self._settled(chosen, verdict)
-
-    def _settled(self, chosen: Chosen[T], verdict: Verdict[R]) -> Outcome[T, R]:
-        from commitgate.ledger.operation import Applied
-
-        if isinstance(verdict, Applied):
-            return self._committed(chosen, verdict.result)
-        return self._facts.fill(self._not_applied(verdict))
-
-    @staticmethod
-    def _not_applied(verdict: Rejected | Doubt) -> EffectFailed | InDoubt:
-        from commitgate.ledger.operation import Rejected
-
-        if isinstance(verdict, Rejected):
-            return EffectFailed(reason=verdict.reason, receipt=Receipt())
-        return InDoubt(reason=verdict.reason, cause=verdict.error, receipt=Receipt())
-
-    async def _replayed(self, contract: Contract[T], replay: Replay[R]) -> Outcome[T, R]:
-        from commitgate.ledger.operation import Applied
-
-        stored = replay.record
-        receipt = read_receipt(stored.receipt, otherwise=self._facts.receipt())
-        if not isinstance(replay.verdict, Applied):
-            # The value is not needed, so one that cannot be loaded must not hide what the ledger says.
-            return replace(self._not_applied(replay.verdict), receipt=receipt)
-        chosen = read_value(contract, stored.value, receipt.value_digest)
-        denied = await self._denied(contract, chosen.value)
-        if denied is not None:
-            return denied
-        text = chosen.value_json.decode()
-        result = cast(R, replay.verdict.result)
-        return Committed(value=chosen.value, result=result, is_replayed=True, text=text, receipt=receipt)
-
-    async def _denied(self, contract: Contract[T], value: T) -> Failed | None:
-        """Ask whether the principal of this call may have what an earlier one committed."""
-        checks = self._checks(contract)
-        if not checks.authorize:
-            return None
-        with anyio.move_on_at(self._ends_at):
-            judge = await run_in_thread(lambda: self._judge(contract, must_keep=True))
-            self._facts.layers = judge.records
-            denied = await judge.authorize(value, checks, self._context(contract, is_replay=True))
-            return None if denied is None else self._facts.fill(denied)
-        return self._timed_out()
-
-    def _committed(self, chosen: Chosen[T], result: R | None) -> Committed[T, R]:
-        return Committed(
-            value=chosen.value, result=cast(R, result), text=self._facts.text, receipt=self._facts.receipt()
-        )
+    def _committed(self, chosen: Chosen[T]) -> Committed[T, R]:
+        return Committed(value=chosen.value, result=cast(R, None), text=self._facts.text, receipt=self._facts.receipt())
 
     async def _choose_in_time(self, contract: Contract[T]) -> Chosen[T] | Failed:
         with anyio.move_on_at(self._ends_at):
@@ -255,15 +168,22 @@ class Call(Generic[T, R]):
         return self._facts.fill(timed_out)
 
     async def _choose(self, contract: Contract[T]) -> Chosen[T] | Failed:
-        order = self._order
+        scrutiny = self._scrutiny(contract)
+        if self._order.given is not None:
+            judge = await run_in_thread(lambda: self._judge(contract, must_keep=self._order.key is not None))
+            given = Given(text=self._order.given, judge=judge, scrutiny=scrutiny, facts=self._facts)
+            return await given.choose()
+        return await self._ask(contract, scrutiny)
+
+    async def _ask(self, contract: Contract[T], scrutiny: Scrutiny[T]) -> Chosen[T] | Failed:
         automaton, judge = await self._prepare(contract)
         asking = Asking(
-            order=order,
+            order=self._order,
             contract=contract,
             automaton=automaton,
             judge=judge,
-            checks=self._checks(contract),
-            context=self._context(contract),
+            checks=scrutiny.checks,
+            context=scrutiny.context(),
             facts=self._facts,
             budget=self._budget,
             ends_at=self._ends_at,
@@ -276,12 +196,6 @@ class Call(Generic[T, R]):
                 differs=("request_body",),
             )
         return result if isinstance(result, Chosen) else self._facts.fill(result)
-
-    def _checks(self, contract: Contract[T]) -> Checks[T]:
-        return Checks[T].of_contract(contract).joined(self._order.checks)
-
-    def _context(self, contract: Contract[T], *, is_replay: bool = False) -> CheckContext:
-        return CheckContext(principal=self._order.principal, is_replay=is_replay, contract_name=contract.name)
 
     async def _prepare(self, contract: Contract[T]) -> tuple[Automaton, Judge[T]]:
         clock = time.perf_counter  # the event loop's clock cannot be read in worker threads

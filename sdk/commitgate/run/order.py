@@ -162,6 +162,42 @@ class Order(Generic[T, R]):
         )
 
 
+def order_of_given(
+    contract: Contract[T],
+    given: bytes,
+    effect: Effect[T, R] | None,
+    *,
+    key: OperationKey,
+    input_fingerprint: str,
+    principal: object,
+    timeouts: Timeouts | None,
+    in_progress: InProgress,
+    approval_expires_s: float | None,
+) -> Order[T, R]:
+    """Return the order of a value that is given and not asked for; the arguments are those of ``Order``."""
+    return Order(
+        backend=None,
+        model="",
+        schema=contract,
+        conversation=Conversation.of(None, None, None),
+        sampling=Sampling(),
+        checks=Checks[T](),
+        principal=principal,
+        effect=effect,
+        key=key,
+        input_fingerprint=input_fingerprint,
+        timeouts=timeouts or Timeouts(),
+        retry=Retry(),
+        fallback=None,
+        prompt_schema="none",
+        numbers=None,
+        forced=True,
+        in_progress=in_progress,
+        approval_expires_s=approval_expires_s,
+        given=given,
+    )
+
+
 def check_expiry(approval_expires_s: float | None) -> None:
     """Check how long a person may take to decide.
 
@@ -206,4 +242,4 @@ def checked_effect(effect: EffectFunction[T, R]) -> Effect[T, R]:
     return made
 
 
-__all__ = ["DEFAULT_APPROVAL_EXPIRES_S", "InProgress", "Order", "check_expiry", "checked_effect"]
+__all__ = ["DEFAULT_APPROVAL_EXPIRES_S", "InProgress", "Order", "check_expiry", "checked_effect", "order_of_given"]

@@ -1,0 +1,46 @@
+"""Judge JSON that is given in place of a model's answer: the arguments of a tool call that stand in a stored turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Generic, TypeVar
+
+from commitgate.gate.judge import Chosen, Judge
+from commitgate.outcome import Failed, NeedsApproval
+from commitgate.run.facts import Facts
+from commitgate.run.scrutiny import Scrutiny
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given(Generic[T]):
+    """Take one given text through the layers.
+
+    Args:
+        text: it; the one who gives it vouches for its being whole.
+        judge: judges it.
+        scrutiny: holds the checks.
+        facts: where to note what is learnt.
+    """
+
+    text: bytes = field(repr=False)
+    judge: Judge[T]
+    scrutiny: Scrutiny[T]
+    facts: Facts
+
+    async def choose(self) -> Chosen[T] | Failed:
+        """Return the value, or what stands against it."""
+        self.facts.layers = self.judge.records
+        chosen = self.judge.choose(self.text)
+        if not isinstance(chosen, Chosen):
+            return self.facts.fill(chosen)
+        ending = await self.judge.deliberate(chosen.value, self.scrutiny.checks, self.scrutiny.context())
+        if ending is None or isinstance(ending, NeedsApproval):
+            self.facts.value_digest = sha256(chosen.value_json).hexdigest()
+            self.facts.proposed = chosen.value_json
+        return chosen if ending is None else self.facts.fill(ending)
+
+
+__all__ = ["Given"]

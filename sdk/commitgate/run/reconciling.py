@@ -1,0 +1,65 @@
+"""Ask a caller's function what became of an effect that is in doubt, and write its finding down."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from commitgate.effect import Effect
+from commitgate.errors import MisuseError
+from commitgate.finding import Applied, NotApplied, Unknown
+from commitgate.ledger.record import Record
+from commitgate.ledger.steps import Finding
+from commitgate.retry.keys import effect_key
+from commitgate.worker_thread import run_in_thread
+
+if TYPE_CHECKING:
+    from commitgate.ledger.base import Ledger
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+UNKNOWN_REASON = "nobody can know yet whether the effect happened"
+NOT_APPLIED_REASON = "the effect was found not to have happened"
+
+
+async def reconciled(ledger: Ledger, effect: Effect[T, R], record: Record, *, by: str) -> Record:
+    """Return the row of an effect in doubt after its own function looked downstream.
+
+    Args:
+        ledger: where the row is.
+        effect: has a ``reconcile`` function.
+        record: the row.
+        by: who had it looked at.
+
+    Raises:
+        MisuseError: the function returned something else than a finding.
+        LeaseLostError: the row changed meanwhile.
+        Exception: what the function raised; nothing was written.
+    """
+    function = effect.reconcile
+    assert function is not None, "the effect can be looked for"
+    key = effect_key(record.key, effect.name, effect.version)
+    # Its looking may block: it is asked beside the event loop, unless it says that it is async.
+    is_async = inspect.iscoroutinefunction(function)
+    found = function(key, record) if is_async else await run_in_thread(lambda: function(key, record))
+    if inspect.isawaitable(found):
+        found = await cast("Awaitable[object]", found)
+    match found:
+        case Applied():
+            result = cast("Applied[R]", found).result
+            finding, stored, reason = Finding.APPLIED, effect.dump(result), ""
+        case NotApplied():
+            finding, stored, reason = Finding.NOT_APPLIED, None, NOT_APPLIED_REASON
+        case Unknown():
+            finding, stored, reason = Finding.UNKNOWN, None, record.reason or UNKNOWN_REASON
+        case _:
+            raise MisuseError(
+                f"reconcile of the effect {effect.name} returned {type(found).__name__}; return Applied(result), "
+                "NotApplied() or Unknown()"
+            )
+    return await ledger.reconcile(record.key, record.fence, by=by, finding=finding, result=stored, reason=reason)
+
+
+__all__ = ["NOT_APPLIED_REASON", "UNKNOWN_REASON", "reconciled"]
