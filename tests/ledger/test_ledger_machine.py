@@ -40,6 +40,7 @@ class LedgerMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.now = 1_000.0
+        self.calls = 0
         self.model: dict[OperationKey, Modelled] = {}
         self.stack = ExitStack()
         self.portal = self.stack.enter_context(start_blocking_portal())
@@ -69,7 +70,9 @@ class LedgerMachine(RuleBasedStateMachine):
 
     @rule(target=claims, key=st.sampled_from(KEYS), fingerprint=st.sampled_from(FINGERPRINTS))
     def claim(self, key: OperationKey, fingerprint: Fingerprint) -> object:
-        found = self.attempt(lambda: self.ledger.claim(key, fingerprint, owner="x", lease_s=30.0))
+        self.calls += 1
+        owner = f"call {self.calls}"
+        found = self.attempt(lambda: self.ledger.claim(key, fingerprint, owner=owner, lease_s=30.0))
         known = self.model.get(key)
         if known is None:
             self.model[key] = Modelled(fingerprint, ends_at=self.now + 30)

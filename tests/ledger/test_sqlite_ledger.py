@@ -18,7 +18,7 @@ import pytest
 from commitgate.errors import LedgerUnavailableError, MisuseError
 from commitgate.ledger import Claimed, Fingerprint, SqliteLedger, State, ledger_at
 from commitgate.ledger.sqlite_errors import mapped
-from commitgate.ledger.sqlite_schema import APPLICATION_ID, MIGRATIONS
+from commitgate.ledger.sqlite_schema import APPLICATION_ID, VERSION
 from commitgate.retry import operation_key
 
 KEY = operation_key("case-4711")
@@ -126,12 +126,12 @@ def make_foreign_database(path: Path) -> Path:
 
 
 def make_newer_ledger(path: Path) -> Path:
-    script(path, f"PRAGMA application_id = {APPLICATION_ID}", f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+    script(path, f"PRAGMA application_id = {APPLICATION_ID}", f"PRAGMA user_version = {VERSION + 1}")
     return path
 
 
 def make_ledger_without_table(path: Path) -> Path:
-    version = f"PRAGMA user_version = {len(MIGRATIONS)}"
+    version = f"PRAGMA user_version = {VERSION}"
     script(path, "PRAGMA journal_mode = WAL", f"PRAGMA application_id = {APPLICATION_ID}", version)
     return path
 
@@ -399,7 +399,7 @@ async def test_a_row_that_is_damaged_is_a_ledger_error(
 ) -> None:
     ledger = SqliteLedger(sqlite_path)
     await ledger.claim(KEY, fingerprint, owner="first", lease_s=30.0)
-    script(sqlite_path, f"UPDATE operation SET {change}")
+    script(sqlite_path, f"UPDATE commitgate_operation SET {change}")
     for use in (ledger.read(KEY), ledger.list(), ledger.claim(KEY, fingerprint, owner="second", lease_s=30.0)):
         if "state" in change and use.__name__ == "list":
             assert await use == ()  # no state of this release
@@ -413,7 +413,7 @@ async def test_a_row_that_is_damaged_is_a_ledger_error(
 async def test_payloads_that_were_written_back_as_text_are_read(sqlite_path: Path, fingerprint: Fingerprint) -> None:
     ledger = SqliteLedger(sqlite_path)
     await ledger.claim(KEY, fingerprint, owner="first", lease_s=30.0)
-    script(sqlite_path, "UPDATE operation SET value = '1', result = '2', receipt = '{}', reason = 'é'")
+    script(sqlite_path, "UPDATE commitgate_operation SET value = '1', result = '2', receipt = '{}', reason = 'é'")
     row = await ledger.read(KEY)
     assert row is not None
     assert (row.value, row.result, row.receipt, row.reason) == (b"1", b"2", b"{}", "é")

@@ -9,14 +9,21 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection
 from enum import StrEnum
 
-from commitgate.ledger.base import Claimed, Ledger
+import anyio.from_thread
+
+from commitgate.effect_kind import EffectKind
+from commitgate.ledger.base import MOST_PRUNED, Claimed, Ledger
 from commitgate.ledger.record import Fingerprint, Record, State
+from commitgate.ledger.steps import Finding
+from commitgate.ledger.transaction import Transaction
 from commitgate.retry.keys import OperationKey
 
 
 class FaultPoint(StrEnum):
     """Name a point on the way of an operation, in order. Its comment says what a killed process leaves there."""
 
+    BEFORE_CLAIM = "before_claim"
+    """No row; the next call claims; the effect did not run."""
     AFTER_CLAIM = "after_claim"
     """CLAIMED; taken over when the lease ends; the effect did not run."""
     BEFORE_INTENT = "before_intent"
@@ -24,7 +31,7 @@ class FaultPoint(StrEnum):
     AFTER_INTENT = "after_intent"
     """EFFECT_STARTED; IN_DOUBT when the lease ends; the effect did not run."""
     INSIDE_EFFECT = "inside_effect"
-    """EFFECT_STARTED; IN_DOUBT when the lease ends; the effect may have run."""
+    """EFFECT_STARTED; IN_DOUBT when the lease ends; the effect may have run. Of a transactional one nothing is kept."""
     AFTER_EFFECT = "after_effect"
     """EFFECT_STARTED; IN_DOUBT when the lease ends; the effect ran."""
     AFTER_COMMIT = "after_commit"
@@ -34,7 +41,8 @@ class FaultPoint(StrEnum):
 class FaultLedger:
     """Pass every call on to another ledger, and say when a fault point is reached.
 
-    ``INSIDE_EFFECT`` is reached by the effect under test, which calls ``reach`` itself.
+    ``INSIDE_EFFECT`` is reached by the effect under test, which calls ``reach`` itself; of a transactional effect it is
+    reached here, after all that the effect wrote and before the transaction is committed.
 
     Args:
         ledger: does the work.
@@ -45,11 +53,23 @@ class FaultLedger:
         self._ledger = ledger
         self._reach = reach
 
+    @property
+    def has_transactions(self) -> bool:
+        """Say what the ledger behind says."""
+        return self._ledger.has_transactions
+
     async def claim(
-        self, key: OperationKey, fingerprint: Fingerprint, *, owner: str, lease_s: float
+        self,
+        key: OperationKey,
+        fingerprint: Fingerprint,
+        *,
+        owner: str,
+        lease_s: float,
+        effect_kind: EffectKind | None = None,
     ) -> Claimed | Record:
-        """Claim, then reach ``AFTER_CLAIM``."""
-        found = await self._ledger.claim(key, fingerprint, owner=owner, lease_s=lease_s)
+        """Reach ``BEFORE_CLAIM``, claim, reach ``AFTER_CLAIM``."""
+        await self._reach(FaultPoint.BEFORE_CLAIM)
+        found = await self._ledger.claim(key, fingerprint, owner=owner, lease_s=lease_s, effect_kind=effect_kind)
         await self._reach(FaultPoint.AFTER_CLAIM)
         return found
 
@@ -69,6 +89,29 @@ class FaultLedger:
         """Reach ``AFTER_EFFECT``, commit, reach ``AFTER_COMMIT``."""
         await self._reach(FaultPoint.AFTER_EFFECT)
         await self._ledger.commit(key, fence, result=result)
+        await self._reach(FaultPoint.AFTER_COMMIT)
+
+    async def transact(self, key: OperationKey, fence: int, work: Callable[[Transaction], bytes]) -> bytes:
+        """Run ``work``, reach ``INSIDE_EFFECT`` before its transaction is committed, and ``AFTER_COMMIT`` after."""
+
+        async def reach_inside() -> None:
+            await self._reach(FaultPoint.INSIDE_EFFECT)
+
+        def watched(transaction: Transaction) -> bytes:
+            result = work(transaction)
+            anyio.from_thread.run(reach_inside)
+            return result
+
+        result = await self._ledger.transact(key, fence, watched)
+        await self._reach(FaultPoint.AFTER_COMMIT)
+        return result
+
+    async def propose(
+        self, key: OperationKey, fence: int, *, value: bytes, receipt: bytes, reason: str, expires_s: float | None
+    ) -> None:
+        """Reach ``BEFORE_INTENT``, store the proposal, reach ``AFTER_COMMIT``: it is all that the call writes."""
+        await self._reach(FaultPoint.BEFORE_INTENT)
+        await self._ledger.propose(key, fence, value=value, receipt=receipt, reason=reason, expires_s=expires_s)
         await self._reach(FaultPoint.AFTER_COMMIT)
 
     async def commit_value(self, key: OperationKey, fence: int, *, value: bytes, receipt: bytes) -> None:
@@ -92,6 +135,31 @@ class FaultLedger:
     async def release(self, key: OperationKey, fence: int, *, ending: str) -> None:
         """Release; no fault point."""
         await self._ledger.release(key, fence, ending=ending)
+
+    async def approve(self, key: OperationKey, *, by: str, value_digest: str | None = None) -> Record:
+        """Approve; no fault point."""
+        return await self._ledger.approve(key, by=by, value_digest=value_digest)
+
+    async def reject(self, key: OperationKey, *, by: str, reason: str) -> Record:
+        """Reject; no fault point."""
+        return await self._ledger.reject(key, by=by, reason=reason)
+
+    async def reconcile(
+        self,
+        key: OperationKey,
+        fence: int,
+        *,
+        by: str,
+        finding: Finding,
+        result: bytes | None = None,
+        reason: str = "reconciled",
+    ) -> Record:
+        """Reconcile; no fault point."""
+        return await self._ledger.reconcile(key, fence, by=by, finding=finding, result=result, reason=reason)
+
+    async def prune(self, *, older_than_s: float, limit: int = MOST_PRUNED) -> int:
+        """Prune; no fault point."""
+        return await self._ledger.prune(older_than_s=older_than_s, limit=limit)
 
     async def read(self, key: OperationKey) -> Record | None:
         """Read; no fault point."""

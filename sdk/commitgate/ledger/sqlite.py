@@ -18,12 +18,13 @@ from anyio.lowlevel import RunVar
 
 from commitgate.argument import check_finite
 from commitgate.errors import LedgerUnavailableError, MisuseError
-from commitgate.ledger.base import StepLedger
+from commitgate.ledger.base import MOST_PRUNED, StepLedger, check_prune
 from commitgate.ledger.record import Record, State
 from commitgate.ledger.sqlite_errors import is_busy, mapped
-from commitgate.ledger.sqlite_rows import insert, load, load_latest, update
-from commitgate.ledger.sqlite_schema import connect
-from commitgate.ledger.states import Step, advance
+from commitgate.ledger.sqlite_file import connect
+from commitgate.ledger.sqlite_rows import delete_prunable, fence_floor, insert, load, load_latest, update
+from commitgate.ledger.states import advance
+from commitgate.ledger.steps import Step
 from commitgate.retry.keys import OperationKey
 
 if TYPE_CHECKING:
@@ -93,16 +94,25 @@ class SqliteLedger(StepLedger):
         """Close the file; a later use raises ``LedgerUnavailableError``."""
         await anyio.to_thread.run_sync(self._close, limiter=self._turn())
 
-    async def _take(self, key: OperationKey, step: Step) -> Record:
-        def take(connection: sqlite3.Connection) -> Record:
+    async def prune(self, *, older_than_s: float, limit: int = MOST_PRUNED) -> int:
+        """Delete rows on which nothing can hang any more; see ``Ledger.prune``."""
+        check_prune(older_than_s, limit)
+        return await self._in_thread(
+            lambda connection: delete_prunable(connection, before=self._clock() - older_than_s, limit=limit)
+        )
+
+    async def _take(self, key: OperationKey, step: Step) -> tuple[Record, float]:
+        def take(connection: sqlite3.Connection) -> tuple[Record, float]:
             before = load(connection, key)
             # The clock is read under the write lock: waiting for it must not make the time stale.
-            after = advance(key, before, step, now=self._clock())
+            now = self._clock()
+            floor = fence_floor(connection) if before is None else 0
+            after = advance(key, before, step, now=now, fence_floor=floor)
             if before is None:
                 insert(connection, after)
             elif after is not before:
                 update(connection, after)
-            return after
+            return after, now
 
         return await self._in_thread(take)
 

@@ -5,24 +5,46 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING, TypeAlias
 
+from commitgate.effect_kind import EffectKind
 from commitgate.errors import LedgerUnavailableError
-from commitgate.ledger.record import Fingerprint, Record, State
+from commitgate.ledger.record import PRUNABLE, Fingerprint, Record, State
 from commitgate.retry.keys import OperationKey
 
 if TYPE_CHECKING:
     import sqlite3
 
 Row: TypeAlias = """tuple[
-    bytes, str, int, int, str, float | None, str, str | None, str | None, str, float, float,
-    bytes | None, bytes | None, bytes | None, bytes | None
+    bytes, str, int, int, str, float | None, float | None, str, str | None, str | None, str | None, str, float, float,
+    bytes | None, bytes | None, bytes | None, bytes | None, bytes | None
 ]"""
 
 _COLUMNS = (
-    "key, state, fence, attempt, owner, lease_expires_at, language_digest, effect_name, effect_version, "
-    "input_fingerprint, created_at, updated_at, reason, receipt, result, value"
+    "key, state, fence, attempt, owner, lease_expires_at, expires_at, language_digest, effect_name, effect_version, "
+    "effect_kind, input_fingerprint, created_at, updated_at, decided_by, reason, receipt, result, value"
 )
 _PLACES = ", ".join("?" * len(_COLUMNS.split(",")))
-_SELECT = f"SELECT {_COLUMNS} FROM operation"
+_SELECT = f"SELECT {_COLUMNS} FROM commitgate_operation"
+
+# One state at a time, so that each is read from the index in the order wanted, and no row that is not returned is read.
+_LATEST_OF_STATE = """
+    SELECT * FROM (
+        SELECT rowid AS id, updated_at, key FROM commitgate_operation
+        WHERE state = ? ORDER BY updated_at DESC, key LIMIT ?
+    )
+"""
+_PRUNABLE_STATES = ", ".join(f"'{state}'" for state in sorted(PRUNABLE))
+
+# What ``states.is_prunable`` says. Each part names its states, so that it is found in the index.
+SELECT_PRUNABLE = f"""
+    SELECT rowid, fence FROM commitgate_operation WHERE state IN ({_PRUNABLE_STATES}) AND updated_at <= :before
+    UNION ALL
+    SELECT rowid, fence FROM commitgate_operation WHERE state = '{State.CLAIMED}'
+        AND coalesce(lease_expires_at, :before) <= :before
+    UNION ALL
+    SELECT rowid, fence FROM commitgate_operation WHERE state IN ('{State.AWAITING_APPROVAL}', '{State.APPROVED}')
+        AND coalesce(lease_expires_at, :before) <= :before AND expires_at <= :before
+    LIMIT :limit
+"""
 
 
 def load(connection: sqlite3.Connection, key: OperationKey) -> Record | None:
@@ -33,20 +55,45 @@ def load(connection: sqlite3.Connection, key: OperationKey) -> Record | None:
 
 def load_latest(connection: sqlite3.Connection, states: Collection[State], limit: int) -> tuple[Record, ...]:
     """Return at most ``limit`` records in one of ``states``, latest change first."""
-    places = ", ".join("?" * len(states))
-    statement = f"{_SELECT} WHERE state IN ({places}) ORDER BY updated_at DESC, key LIMIT ?"
-    return tuple(_record(row) for row in connection.execute(statement, (*states, limit)))
+    if not states:
+        return ()
+    wanted = list(dict.fromkeys(states))
+    parameters = [parameter for state in wanted for parameter in (state.value, limit)]
+    return tuple(_record(row) for row in connection.execute(select_latest(len(wanted)), (*parameters, limit)))
+
+
+def select_latest(states: int) -> str:
+    """Return the statement that lists rows of as many states; it takes a state and a limit for each, and a limit."""
+    found = " UNION ALL ".join([_LATEST_OF_STATE] * states)
+    order = "ORDER BY updated_at DESC, key"
+    return f"{_SELECT} WHERE rowid IN (SELECT id FROM ({found}) {order} LIMIT ?) {order}"
 
 
 def insert(connection: sqlite3.Connection, record: Record) -> None:
     """Add a record whose key is new."""
-    connection.execute(f"INSERT INTO operation ({_COLUMNS}) VALUES ({_PLACES})", _row(record))
+    connection.execute(f"INSERT INTO commitgate_operation ({_COLUMNS}) VALUES ({_PLACES})", _row(record))
 
 
 def update(connection: sqlite3.Connection, record: Record) -> None:
     """Write a record over the one of its key."""
     row = _row(record)
-    connection.execute(f"UPDATE operation SET ({_COLUMNS}) = ({_PLACES}) WHERE key = ?", (*row, row[0]))
+    connection.execute(f"UPDATE commitgate_operation SET ({_COLUMNS}) = ({_PLACES}) WHERE key = ?", (*row, row[0]))
+
+
+def fence_floor(connection: sqlite3.Connection) -> int:
+    """Return the highest fence of all rows that were ever deleted."""
+    return int(connection.execute("SELECT fence_floor FROM commitgate_ledger").fetchone()[0])
+
+
+def delete_prunable(connection: sqlite3.Connection, *, before: float, limit: int) -> int:
+    """Delete at most ``limit`` rows that may be deleted, keep the fence floor, and return how many there were."""
+    found = connection.execute(SELECT_PRUNABLE, {"before": before, "limit": limit}).fetchall()
+    if not found:
+        return 0
+    connection.executemany("DELETE FROM commitgate_operation WHERE rowid = ?", [(row[0],) for row in found])
+    highest = max(int(row[1]) for row in found)
+    connection.execute("UPDATE commitgate_ledger SET fence_floor = max(fence_floor, ?)", (highest,))
+    return len(found)
 
 
 def _row(record: Record) -> Row:
@@ -58,14 +105,16 @@ def _row(record: Record) -> Row:
         record.attempt,
         record.owner,
         record.lease_expires_at,
+        record.expires_at,
         fingerprint.language_digest,
         fingerprint.effect_name,
         fingerprint.effect_version,
+        None if record.effect_kind is None else record.effect_kind.value,
         fingerprint.input_fingerprint,
         record.created_at,
         record.updated_at,
-        # Bytes, because what an effect says may hold NUL or a lone surrogate.
-        None if record.reason is None else record.reason.encode("utf-8", "surrogatepass"),
+        _told(record.decided_by),
+        _told(record.reason),
         record.receipt,
         record.result,
         record.value,
@@ -82,8 +131,9 @@ def _record(row: Row) -> Record:
 
 
 def _checked_record(row: Row) -> Record:
-    key, state, fence, attempt, owner, lease_expires_at, language_digest, effect_name, effect_version = row[:9]
-    input_fingerprint, created_at, updated_at, reason, receipt, result, value = row[9:]
+    key, state, fence, attempt, owner, lease_expires_at, expires_at = row[:7]
+    language_digest, effect_name, effect_version, effect_kind, input_fingerprint, created_at, updated_at = row[7:14]
+    decided_by, reason, receipt, result, value = row[14:]
     return Record(
         key=OperationKey(key.decode()),
         state=State(state),
@@ -91,15 +141,32 @@ def _checked_record(row: Row) -> Record:
         fence=int(fence),
         attempt=int(attempt),
         owner=owner,
-        lease_expires_at=None if lease_expires_at is None else float(lease_expires_at),
+        lease_expires_at=_time(lease_expires_at),
+        expires_at=_time(expires_at),
         fingerprint=Fingerprint(language_digest, effect_name, effect_version, input_fingerprint),
+        effect_kind=None if effect_kind is None else EffectKind(effect_kind),
+        decided_by=_words(decided_by),
         value=_bytes(value),
         receipt=_bytes(receipt),
         result=_bytes(result),
-        reason=None if reason is None else (_bytes(reason) or b"").decode("utf-8", "surrogatepass"),
+        reason=_words(reason),
         created_at=float(created_at),
         updated_at=float(updated_at),
     )
+
+
+def _time(cell: float | None) -> float | None:
+    return None if cell is None else float(cell)
+
+
+def _told(words: str | None) -> bytes | None:
+    # Bytes, because what an effect or a person says may hold NUL or a lone surrogate.
+    return None if words is None else words.encode("utf-8", "surrogatepass")
+
+
+def _words(cell: object) -> str | None:
+    told = _bytes(cell)
+    return None if told is None else told.decode("utf-8", "surrogatepass")
 
 
 def _bytes(cell: object) -> bytes | None:
@@ -111,4 +178,14 @@ def _bytes(cell: object) -> bytes | None:
     raise TypeError("a payload is bytes")
 
 
-__all__ = ["Row", "insert", "load", "load_latest", "update"]
+__all__ = [
+    "SELECT_PRUNABLE",
+    "Row",
+    "delete_prunable",
+    "fence_floor",
+    "insert",
+    "load",
+    "load_latest",
+    "select_latest",
+    "update",
+]
