@@ -18,6 +18,7 @@ from commitgate.timeouts import Timeouts
 
 if TYPE_CHECKING:
     from commitgate.contract import Contract
+    from commitgate.tools.offer import ToolOffer
 
 
 class FinishReason(StrEnum):
@@ -167,7 +168,39 @@ class DeadEndReached:
     explanation: str
 
 
+@dataclass(frozen=True, slots=True)
+class ToolDelta:
+    """Carry a piece of a call of a tool, from a server that speaks of calls in a form of its own.
+
+    Attributes:
+        index: which call of the answer it belongs to, as the server counts.
+        id: what the server calls the call; None where this piece does not say.
+        name: the tool's name, or a further piece of it; None where this piece has none.
+        arguments: further bytes of the arguments' JSON; a piece may cut a character in two.
+    """
+
+    index: int
+    id: str | None = None
+    name: str | None = field(default=None, repr=False)
+    arguments: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ProseDelta:
+    """Carry words beside calls of tools, from a server that speaks of calls in a form of its own.
+
+    Attributes:
+        data: one or more bytes of UTF-8; a piece may cut a character in two.
+    """
+
+    data: bytes = field(repr=False)
+
+
 Event: TypeAlias = "TextDelta | RefusalDelta | Usage | Ping | Notice | Finish | Fault | ConnectionLost | DeadEndReached"
+"""What the gate takes."""
+
+StreamEvent: TypeAlias = "Event | ToolDelta | ProseDelta"
+"""What a backend may send; calls of tools and the words beside them are joined into one text before the gate."""
 
 
 class WaitExpired(Exception):  # noqa: N818 - it ends one attempt, as a time limit that ran out, and never reaches a caller
@@ -258,6 +291,9 @@ class GenerationRequest:
         attempt: number of the request within its call, from 1.
         timeouts: limits on the waits; the backend bounds ``pool_s`` and ``connect_s`` and raises ``WaitExpired``.
         is_constrained: the answer must be steered by the contract; False asks for JSON by the prompt alone.
+        tools: the tools that the contract lets the answer call; None where it is no turn of tools. A backend whose
+            server knows tools may offer them in the server's own form and send ``ToolDelta`` and ``ProseDelta`` back;
+            every other one writes the contract's text, as ever.
     """
 
     model: str
@@ -269,6 +305,7 @@ class GenerationRequest:
     attempt: int = 1
     timeouts: Timeouts = field(default_factory=Timeouts)
     is_constrained: bool = True
+    tools: ToolOffer | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -298,7 +335,7 @@ class EventStream(Protocol):
         """Return what answers; known as soon as the context is entered."""
         ...
 
-    def __aiter__(self) -> AsyncIterator[Event]:
+    def __aiter__(self) -> AsyncIterator[StreamEvent]:
         """Iterate over the events, once."""
         ...
 
@@ -345,10 +382,13 @@ __all__ = [
     "Notice",
     "NoticeCode",
     "Ping",
+    "ProseDelta",
     "RefusalDelta",
     "Role",
     "Sampling",
+    "StreamEvent",
     "TextDelta",
+    "ToolDelta",
     "Usage",
     "WaitExpired",
 ]

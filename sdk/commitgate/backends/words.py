@@ -1,7 +1,8 @@
 """Say what the words of the providers mean: why an answer ended, and what sort of failure an error is.
 
 Words are compared exactly. One that stands in no table is unknown, and an unknown finish commits nothing. The finish
-words of calls of tools are unknown on purpose: they say that the model wants a call, not that an answer is whole.
+words of calls of tools are unknown on purpose where no tools were offered: they say that the model wants a call, not
+that an answer is whole.
 Source: the wire formats of OpenAI (Chat and Responses), Anthropic, Gemini, vLLM, SGLang, llama.cpp, TGI and Ollama.
 """
 
@@ -62,6 +63,9 @@ _BY_REASON: Mapping[FinishReason, tuple[str, ...]] = {
 FINISH_WORDS: Mapping[str, FinishReason] = {word: reason for reason, words in _BY_REASON.items() for word in words}
 """What each finish word means."""
 
+TOOL_FINISH_WORDS = frozenset({"tool_calls", "tool_use", "function_call"})
+"""Words by which a server says that a turn of calls is whole."""
+
 FAULT_WORDS: Mapping[str, FaultKind] = {
     "error": "server",
     "failed": "server",
@@ -119,11 +123,18 @@ _STATUS_KINDS: Mapping[int, FaultKind] = {
 _CODE = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 
 
-def read_finish(word: str) -> Finish | Fault:
-    """Return what a provider's finish word says."""
+def read_finish(word: str, *, offers_tools: bool = False) -> Finish | Fault:
+    """Return what a provider's finish word says.
+
+    Args:
+        word: it.
+        offers_tools: tools were offered, so the words of their calls are known.
+    """
     kind = FAULT_WORDS.get(word)
     if kind is not None:
         return Fault(kind, "its finish word tells of a failure", code=word)
+    if offers_tools and word in TOOL_FINISH_WORDS:
+        return Finish(FinishReason.STOP, word)
     return Finish(FINISH_WORDS.get(word, FinishReason.UNKNOWN), word)
 
 
@@ -149,4 +160,4 @@ def safe_code(word: object) -> str | None:
     return word if isinstance(word, str) and _CODE.fullmatch(word) else None
 
 
-__all__ = ["FAULT_CODES", "FAULT_WORDS", "FINISH_WORDS", "fault_kind", "read_finish", "safe_code"]
+__all__ = ["FAULT_CODES", "FAULT_WORDS", "FINISH_WORDS", "TOOL_FINISH_WORDS", "fault_kind", "read_finish", "safe_code"]

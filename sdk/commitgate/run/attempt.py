@@ -11,7 +11,15 @@ import anyio
 from anyio.lowlevel import checkpoint, checkpoint_if_cancelled
 
 from commitgate.automaton import Automaton, compile
-from commitgate.backends.base import Backend, Event, EventStream, GenerationRequest, TextDelta, WaitExpired
+from commitgate.backends.base import (
+    Backend,
+    Event,
+    EventStream,
+    GenerationRequest,
+    StreamEvent,
+    TextDelta,
+    WaitExpired,
+)
 from commitgate.errors import LimitExceededError
 from commitgate.gate.gate import Gate
 from commitgate.gate.states import State
@@ -22,6 +30,7 @@ from commitgate.preview import Preview, PreviewReader, ReaderState
 from commitgate.run.facts import Facts
 from commitgate.run.limited_acceptor import LimitedAcceptor
 from commitgate.run.patience import HIDDEN_READ_S, TRAILING_READ_S, Patience
+from commitgate.tools.joining import TurnJoining
 
 SLICE_BYTES = 4_096
 """Most bytes that are walked before the rest of the program gets its turn: walking new states may take long."""
@@ -67,6 +76,7 @@ class Attempt:
             key_bytes=limits.key_bytes,
         )
         self._reader = PreviewReader(request.contract, max_depth=limits.nesting)
+        self._joining = TurnJoining(request.tools, most_bytes=limits.text_bytes)
         self._legal_mass: float | None = None
 
     async def run(self) -> Verdict:
@@ -119,7 +129,7 @@ class Attempt:
                 raise error
         return cut_off
 
-    async def _read_all(self, stream: EventStream, events: AsyncIterator[Event]) -> TimedOut | Violated | None:
+    async def _read_all(self, stream: EventStream, events: AsyncIterator[StreamEvent]) -> TimedOut | Violated | None:
         self._facts.identity = stream.identity
         self._facts.gate = self._gate
         try:
@@ -127,7 +137,7 @@ class Attempt:
         except LimitExceededError as error:
             return self._over_limit(str(error))
 
-    async def _read(self, events: AsyncIterator[Event]) -> TimedOut | None:
+    async def _read(self, events: AsyncIterator[StreamEvent]) -> TimedOut | None:
         patience = Patience(self._request.timeouts, anyio.current_time())
         while self._gate.state is not State.ENDED:
             deadline = patience.deadline
@@ -139,7 +149,8 @@ class Attempt:
             if event is None:
                 self._gate.close()
             else:
-                await self._take(event)
+                for joined in self._joining.feed(event):
+                    await self._take(joined)
                 # Read anew, so that time spent on an event does not count as waiting for the next one.
                 now = anyio.current_time()
                 patience.note(event, now)
@@ -188,17 +199,17 @@ def _slices(event: Event) -> Iterator[Event]:
         yield TextDelta(event.data[start : start + SLICE_BYTES])
 
 
-async def _next(events: AsyncIterator[Event]) -> Event | None:
+async def _next(events: AsyncIterator[StreamEvent]) -> StreamEvent | None:
     try:
         return await anext(events)
     except StopAsyncIteration:
         return None
 
 
-async def _close(events: AsyncIterator[Event]) -> None:
+async def _close(events: AsyncIterator[StreamEvent]) -> None:
     # Left to the garbage collector, a generator would be closed after its stream, and in another task.
     if isinstance(events, AsyncGenerator):
-        await cast("AsyncGenerator[Event]", events).aclose()
+        await cast("AsyncGenerator[StreamEvent]", events).aclose()
 
 
 def _is_ordinary(error: BaseException) -> bool:

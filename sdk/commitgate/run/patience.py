@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from commitgate.backends.base import Event, RefusalDelta, TextDelta
+from commitgate.backends.base import ProseDelta, RefusalDelta, StreamEvent, TextDelta, ToolDelta
 from commitgate.outcome import Receipt, TimedOut, TimeoutPhase
 from commitgate.timeouts import Timeouts
 
@@ -47,7 +47,7 @@ class Patience:
         self._last_content_at = now
         self._read_until: float | None = None
 
-    def note(self, event: Event, now: float) -> None:
+    def note(self, event: StreamEvent, now: float) -> None:
         """Note that an event arrived."""
         self._last_event_at = now
         if _is_content(event):
@@ -79,12 +79,14 @@ def _timed_out(phase: TimeoutPhase, limit_s: float) -> TimedOut:
     return TimedOut(phase=phase, limit_s=limit_s, receipt=Receipt())
 
 
-def _is_content(event: Event) -> bool:
+def _is_content(event: StreamEvent) -> bool:
     match event:
-        case TextDelta(data=data):
+        case TextDelta(data=data) | ProseDelta(data=data):
             return bool(data.strip(b" \t\r\n"))
         case RefusalDelta(text=text):
             return bool(text)
+        case ToolDelta():
+            return bool(event.name or event.arguments.strip(b" \t\r\n"))
         case _:
             return False
 

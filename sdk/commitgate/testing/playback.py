@@ -20,8 +20,11 @@ from commitgate.backends.base import (
     GenerationRequest,
     Notice,
     Ping,
+    ProseDelta,
     RefusalDelta,
+    StreamEvent,
     TextDelta,
+    ToolDelta,
     Usage,
     WaitExpired,
 )
@@ -54,6 +57,9 @@ class Playback:
         self._waiting = dict(troubles)
         self._is_finished = False
         self._is_done = False
+        self._offers_tools = False
+        # A server that speaks of calls in its own form sends words beside them, and no text of a contract.
+        self._speaks_of_calls = any("tool" in step or "prose" in step for step in map(_innermost, script))
 
     async def open(self, request: GenerationRequest) -> None:
         """Do what comes before the request is sent.
@@ -61,6 +67,7 @@ class Playback:
         Raises:
             WaitExpired: the script holds the request up until its limit.
         """
+        self._offers_tools = request.tools is not None
         await self.reach(FaultPoint.OPENING)
         for step in self._script[:1]:
             if "pool" in step:
@@ -68,7 +75,7 @@ class Playback:
             if "connect" in step:
                 await _hold_up("connect", request.timeouts.connect_s)
 
-    async def events(self) -> AsyncGenerator[Event]:
+    async def events(self) -> AsyncGenerator[StreamEvent]:
         """Yield the events."""
         await self.reach(FaultPoint.FIRST_EVENT)
         closing = None
@@ -102,21 +109,26 @@ class Playback:
                 raise trouble
             await wait_for(trouble)
 
-    async def _pass(self, event: Event) -> None:
-        if isinstance(event, TextDelta):
+    async def _pass(self, event: StreamEvent) -> None:
+        if isinstance(event, TextDelta | ToolDelta | ProseDelta):
             await self.reach(FaultPoint.MID_TEXT)
         elif isinstance(event, Finish):
             self._is_finished = True
             await self.reach(FaultPoint.AFTER_FINISH)
 
-    def _cut(self, step: Step) -> Iterator[Event]:
+    def _cut(self, step: Step) -> Iterator[StreamEvent]:
         self._is_done = self._is_done or "done" in step
-        for event in _events(step):
-            if isinstance(event, TextDelta):
-                for piece in _pieces(event.data, self._chunking):
-                    yield replace(event, data=piece)
-            else:
-                yield event
+        for event in _events(step, offers_tools=self._offers_tools):
+            match event:
+                case TextDelta() if self._speaks_of_calls and self._offers_tools:
+                    yield from map(ProseDelta, _pieces(event.data, self._chunking))
+                case TextDelta() | ProseDelta():
+                    for piece in _pieces(event.data, self._chunking):
+                        yield replace(event, data=piece)
+                case ToolDelta():
+                    yield from _pieces_of_call(event, self._chunking)
+                case _:
+                    yield event
 
     def _ended(self, closing: str | None) -> Iterator[Event]:
         if closing in ("fin", "rst"):
@@ -160,7 +172,11 @@ def _repeated_text(text: str | bytes, times: int) -> Iterator[Step]:
         yield {"text": text * min(at_once, times - start)}
 
 
-def _events(step: Step) -> Iterator[Event]:
+def _innermost(step: Step) -> Step:
+    return cast(Step, step["repeat"]) if "repeat" in step else step
+
+
+def _events(step: Step, *, offers_tools: bool) -> Iterator[StreamEvent]:
     if "event" in step:
         yield from read_event(cast(Fields, step["event"]))
     elif "raw" in step:
@@ -169,24 +185,27 @@ def _events(step: Step) -> Iterator[Event]:
     elif "http" in step:
         yield from read_http(cast(Fields, step["http"]))
     elif "connect" not in step and "pool" not in step:
-        yield _event(step)
+        yield _event(step, offers_tools=offers_tools)
 
 
-def _event(step: Step) -> Event:
+def _event(step: Step, *, offers_tools: bool) -> StreamEvent:
     if "text" in step:
-        text = cast("str | bytes", step["text"])
         return TextDelta(
-            text.encode() if isinstance(text, str) else text,
+            _bytes(step["text"]),
             legal_mass=cast("float | None", step.get("legal_mass")),
             is_forced=bool(step.get("forced", False)),
             tokens=cast("int | None", step.get("tokens")),
         )
     if "refusal" in step:
         return RefusalDelta(cast(str, step["refusal"]))
+    if "tool" in step:
+        return _call(cast(Step, step["tool"]))
+    if "prose" in step:
+        return ProseDelta(_bytes(step["prose"]))
     if "usage" in step:
         return Usage(*cast("Sequence[int]", step["usage"]))
     if "finish" in step:
-        event = read_finish(cast(str, step["finish"]))
+        event = read_finish(cast(str, step["finish"]), offers_tools=offers_tools)
         native = cast("str | None", step.get("native"))
         return replace(event, native=native) if native and isinstance(event, Finish) else event
     if "fault" in step:
@@ -200,6 +219,19 @@ def _event(step: Step) -> Event:
     return Ping()
 
 
+def _call(call: Step) -> ToolDelta:
+    return ToolDelta(
+        cast(int, call["i"]),
+        cast("str | None", call.get("id")),
+        cast("str | None", call.get("name")),
+        _bytes(call.get("args", b"")),
+    )
+
+
+def _bytes(text: object) -> bytes:
+    return text.encode() if isinstance(text, str) else cast(bytes, text)
+
+
 def _fault(step: Step) -> Fault:
     return Fault(
         cast(FaultKind, step["fault"]),
@@ -209,6 +241,12 @@ def _fault(step: Step) -> Fault:
         retry_after_s=cast("float | None", step.get("retry_after_s")),
         request_id=cast("str | None", step.get("request_id")),
     )
+
+
+def _pieces_of_call(call: ToolDelta, chunking: Chunking) -> Iterator[ToolDelta]:
+    first, *rest = list(_pieces(call.arguments, chunking)) or [b""]
+    yield replace(call, arguments=first)
+    yield from (ToolDelta(call.index, arguments=piece) for piece in rest)
 
 
 def _pieces(data: bytes, chunking: Chunking) -> Iterator[bytes]:

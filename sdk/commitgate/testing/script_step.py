@@ -14,6 +14,8 @@ Step: TypeAlias = Mapping[str, object]
 STEPS = (
     "text",
     "refusal",
+    "tool",
+    "prose",
     "usage",
     "finish",
     "done",
@@ -36,7 +38,7 @@ STEPS = (
 CLOSINGS = ("eof", "fin", "rst")
 """How a stream can end: cleanly, or by a line that broke in one of two ways."""
 
-_REPEATABLE = ("text", "refusal", "usage", "event", "raw", "ping")
+_REPEATABLE = ("text", "refusal", "tool", "prose", "usage", "event", "raw", "ping")
 
 
 def check_script(name: str, script: object) -> None:
@@ -166,6 +168,18 @@ def check_answer_head(name: str, value: object) -> None:
     check_kind(f"{name}: body", parts.get("body", ""), str | bytes | Mapping | list, "a str, bytes, dict or list")  # pyright: ignore[reportArgumentType] - isinstance takes a union
 
 
+def _check_call(name: str, value: object) -> None:
+    check_kind(name, value, Mapping, "a dict")
+    parts = cast("Mapping[object, object]", value)
+    if not parts.keys() <= {"i", "id", "name", "args"}:
+        raise MisuseError(f"{name} may have only the keys: i, id, name, args")
+    _check_count(f"{name}: i", parts.get("i"))
+    for key in ("id", "name"):
+        if parts.get(key) is not None:
+            check_text(f"{name}: {key}", parts[key])
+    _check_answer(f"{name}: args", parts.get("args", ""))
+
+
 def _check_repeated(name: str, value: object) -> None:
     _check_keys(name, value, _REPEATED)
     step = cast(Step, value)
@@ -183,6 +197,8 @@ _CHECKS: Mapping[str, Mapping[str, Callable[[str, object], None]]] = {
         "tokens": _check_count,
     },
     "refusal": {"refusal": check_text},
+    "tool": {"tool": _check_call},
+    "prose": {"prose": _check_answer},
     "usage": {"usage": _check_usage},
     "finish": {"finish": _kind(str, "a str"), "native": _kind(str, "a str")},
     "done": {"done": _check_true},

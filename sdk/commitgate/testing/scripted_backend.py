@@ -11,7 +11,7 @@ from typing import cast
 import anyio
 
 from commitgate.argument import check_kind, check_words
-from commitgate.backends.base import BackendIdentity, Event, EventStream, GenerationRequest
+from commitgate.backends.base import BackendIdentity, EventStream, GenerationRequest, StreamEvent
 from commitgate.errors import MisuseError
 from commitgate.testing.fault_point import FaultPoint, Trouble, check_troubles
 from commitgate.testing.playback import Chunking, Playback
@@ -129,9 +129,9 @@ class ScriptedBackend:
 @dataclass(frozen=True, slots=True)
 class _ScriptedStream:
     identity: BackendIdentity
-    events: AsyncIterator[Event]
+    events: AsyncIterator[StreamEvent]
 
-    def __aiter__(self) -> AsyncIterator[Event]:
+    def __aiter__(self) -> AsyncIterator[StreamEvent]:
         return self.events
 
 

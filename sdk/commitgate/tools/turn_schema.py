@@ -1,0 +1,88 @@
+"""Write the JSON Schema of one turn: calls of tools that exist, with arguments that fit, or an answer."""
+
+from __future__ import annotations
+
+from commitgate.automaton.json_schema.drafts import DEFAULT_DRAFT, draft_of
+from commitgate.contract import Contract
+from commitgate.json_value import JsonObject, JsonSchema, JsonValue
+from commitgate.limits import Limits
+from commitgate.tools.bundling import below
+from commitgate.tools.tool_set import AnyTool, ToolSet
+
+ANSWER = "answer"
+ARGUMENTS = "arguments"
+CALLS = "calls"
+NAME = "name"
+
+_ANSWER_URI = "urn:commitgate:answer"
+_TOOL_PREFIX = "tool_"
+"""Sets the tools' schemas apart from the answer's, whatever a tool is called."""
+
+
+def turn_contract(tools: ToolSet, answer: Contract[object] | None, most_calls: int) -> Contract[JsonValue]:
+    """Return the contract of one turn; its value is plain JSON, with every number exact.
+
+    Args:
+        tools: what may be called.
+        answer: what may be answered; None where a turn must call.
+        most_calls: most calls in one turn, >= 1.
+
+    Raises:
+        ContractError: they are larger together than a limit allows.
+    """
+    shared: JsonObject = {_TOOL_PREFIX + each.name: below(each.contract.schema, _place(each)) for each in tools}
+    called: JsonObject = {
+        "type": "array",
+        "minItems": 1,
+        "maxItems": most_calls,
+        "items": _any_of([_object({NAME: {"const": each.name}, ARGUMENTS: _reference(each)}) for each in tools]),
+    }
+    options: list[JsonValue] = [_object({CALLS: called})]
+    documents: dict[str, JsonSchema] = {}
+    if answer is not None:
+        documents.update(answer.documents)
+        options.append(_object({ANSWER: _answer(answer, shared, documents)}))
+    return Contract.json_schema(
+        {**_any_of(options), "$defs": shared},
+        name="turn",
+        numbers="decimal",
+        limits=Limits() if answer is None else answer.limits,
+        formats="assert" if answer is None else answer.formats,
+        refusal=answer is not None and answer.refusal,
+        documents=documents,
+    )
+
+
+def _answer(answer: Contract[object], shared: JsonObject, documents: dict[str, JsonSchema]) -> JsonSchema:
+    schema = answer.schema
+    named = schema.get("$schema") if isinstance(schema, dict) else None
+    if isinstance(named, str) and draft_of(named) is not DEFAULT_DRAFT:
+        documents[_ANSWER_URI] = schema  # another draft's words keep their meaning in a document of their own
+        return {"$ref": _ANSWER_URI}
+    shared[ANSWER] = below(schema, f"/$defs/{ANSWER}")
+    return {"$ref": f"#/$defs/{ANSWER}"}
+
+
+def _place(tool: AnyTool) -> str:
+    return f"/$defs/{_TOOL_PREFIX}{tool.name}"
+
+
+def _reference(tool: AnyTool) -> JsonObject:
+    return {"$ref": f"#{_place(tool)}"}
+
+
+def _any_of(options: list[JsonValue]) -> JsonObject:
+    only, *others = options
+    return {"anyOf": options} if others or not isinstance(only, dict) else only
+
+
+def _object(properties: JsonObject) -> JsonObject:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+__all__ = ["ANSWER", "ARGUMENTS", "CALLS", "NAME", "turn_contract"]
