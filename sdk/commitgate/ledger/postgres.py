@@ -1,0 +1,248 @@
+"""Keep the ledger in a Postgres database: for any number of processes on any number of hosts.
+
+Each method is one whole transaction inside one worker-thread call, so cancelling the caller leaves neither a
+half-written row nor a lock. Leases run by the database's clock, whatever the clocks of the hosts say.
+
+An answer can be lost where the transaction was not: an error says that nobody knows, and reading the key back settles
+it. ``read`` therefore waits for whoever is still writing the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import TypeVar
+
+import anyio
+import anyio.to_thread
+from anyio.lowlevel import RunVar
+
+from commitgate.argument import check_finite, check_int, check_text
+from commitgate.errors import LeaseLostError, LedgerUnavailableError, MisuseError
+from commitgate.ledger.base import MOST_PRUNED, StepLedger, check_prune
+from commitgate.ledger.postgres_connections import Bounds, Connections, Loan
+from commitgate.ledger.postgres_errors import mapped
+from commitgate.ledger.postgres_rows import delete_old, insert, load, load_latest, lock_fence_floor, update
+from commitgate.ledger.postgres_transaction import PostgresTransaction
+from commitgate.ledger.record import Record, State
+from commitgate.ledger.states import advance, is_held_by_another
+from commitgate.ledger.steps import Approve, Claim, Commit, Reconcile, Reject, Step
+from commitgate.ledger.transaction import RolledBack, Transaction
+from commitgate.retry.keys import OperationKey
+
+ResultT = TypeVar("ResultT")
+
+_MOST_RACES = 10
+"""Most times that one step begins anew because another call made the row first; the second time finds that row."""
+
+_MOST_SECONDS = 86_400
+"""Longest time limit, in seconds."""
+
+_WITH_PAYLOADS = (Claim, Approve, Reject, Reconcile)
+"""Steps that look at payloads or hand them over; the others leave them where they lie."""
+
+
+class PostgresLedger(StepLedger):
+    """Hold rows in the tables ``commitgate_operation`` and ``commitgate_schema``, made at the first use.
+
+    They lie in the first schema of the user's ``search_path``. Nothing is opened before the first use. Safe to share
+    between threads, tasks and event loops. It needs the extra ``postgres`` and PostgreSQL 14 or later. The server must
+    not run with ``fsync`` off: it would lose what it said was written.
+
+    Args:
+        conninfo: connection string of libpq: ``postgresql://user@host/database``, or ``host=... dbname=...``. It may
+            hold a password, and is never shown.
+        connections: most connections at once, >= 2; one is kept back for steps that are short.
+        connect_timeout_s: how long opening a connection may take, > 0, unless ``conninfo`` says; counted in whole
+            seconds, no fewer than 2.
+        lock_timeout_s: how long to wait for another transaction on the same key, and for a free connection, > 0.
+        statement_timeout_s: how long one statement may take, and the program between two of them, > 0. COMMIT is not
+            bounded by it: a server that waits for its standby is waited for.
+
+    Raises:
+        MisuseError: an argument is out of range, or ``conninfo`` no connection string.
+        MissingExtraError: psycopg is not installed.
+    """
+
+    def __init__(
+        self,
+        conninfo: str,
+        *,
+        connections: int = 4,
+        connect_timeout_s: float = 10.0,
+        lock_timeout_s: float = 5.0,
+        statement_timeout_s: float = 30.0,
+    ) -> None:
+        check_text("conninfo", conninfo)
+        check_int("connections", connections)
+        if connections < 2:
+            raise MisuseError(f"connections must be >= 2, found {connections}")
+        bounds = Bounds(
+            connect_s=_positive("connect_timeout_s", connect_timeout_s),
+            lock_s=_positive("lock_timeout_s", lock_timeout_s),
+            statement_s=_positive("statement_timeout_s", statement_timeout_s),
+        )
+        self._connections = Connections(conninfo, most=connections, bounds=bounds)
+        # Threads of their own for each event loop: waiting calls queue as tasks, and effects that block can starve
+        # neither the steps nor, in the common pool, anything else.
+        self._step_turns = _Turns(f"steps of ledger {id(self)}", connections)
+        self._effect_turns = _Turns(f"effects of ledger {id(self)}", connections - 1)
+
+    def __repr__(self) -> str:
+        """Show where the ledger lies, and no password."""
+        return f"{type(self).__name__}{self._connections.place}"
+
+    @property
+    def has_transactions(self) -> bool:
+        """Say that ``transact`` works."""
+        return True
+
+    async def read(self, key: OperationKey) -> Record | None:
+        """Return the key's row, None where it was never claimed; waits for a transaction that is writing it."""
+
+        def look(loan: Loan) -> Record | None:
+            return load(loan.connection, key, self._connections.place, lock="FOR SHARE", has_payloads=True)[0]
+
+        return await self._in_thread(look, has_writes=False)
+
+    async def list(self, *, states: Collection[State] | None = None, limit: int = 100) -> tuple[Record, ...]:
+        """Return rows, latest change first."""
+        wanted = tuple(State) if states is None else tuple(states)
+        return await self._in_thread(lambda loan: load_latest(loan.connection, wanted, limit), has_writes=False)
+
+    async def prune(self, *, older_than_s: float, limit: int = MOST_PRUNED) -> int:
+        """Delete rows on which nothing can hang any more; see ``Ledger.prune``."""
+        check_prune(older_than_s, limit)
+        pruned = 0
+        while pruned < limit:
+            most = min(MOST_PRUNED, limit - pruned)
+            found = await self._in_thread(lambda loan, most=most: delete_old(loan.connection, older_than_s, most))
+            pruned += found
+            if found < most:
+                break
+        return pruned
+
+    async def transact(self, key: OperationKey, fence: int, work: Callable[[Transaction], bytes]) -> bytes:
+        """Run a transactional effect; see ``Ledger.transact``."""
+        turn = self._effect_turns.here()
+        return await anyio.to_thread.run_sync(self._transact, key, fence, work, limiter=turn)
+
+    async def aclose(self) -> None:
+        """Close the connections; a later use raises ``LedgerUnavailableError``."""
+        await anyio.to_thread.run_sync(self._connections.close, limiter=anyio.CapacityLimiter(1))
+
+    async def _take(self, key: OperationKey, step: Step) -> tuple[Record, float]:
+        def take(loan: Loan) -> tuple[Record, float] | None:
+            has_payloads = isinstance(step, _WITH_PAYLOADS)
+            place = self._connections.place
+            before, now = load(loan.connection, key, place, lock="FOR UPDATE", has_payloads=has_payloads)
+            if before is not None:
+                after = advance(key, before, step, now=now)
+                if after is not before:
+                    update(loan.connection, before, after)
+                return after, now
+            fence_floor = lock_fence_floor(loan.connection) if isinstance(step, Claim) else 0
+            after = advance(key, None, step, now=now, fence_floor=fence_floor)
+            return (after, now) if insert(loan.connection, after) else None
+
+        for _ in range(_MOST_RACES):
+            taken = await self._in_thread(take, or_else=lambda: self._held(key, step))
+            if taken is not None:
+                return taken
+        raise LedgerUnavailableError(f"the ledger {self._connections.place} loses the row as often as it is made")
+
+    def _held(self, key: OperationKey, step: Step) -> tuple[Record, float] | None:
+        """Return the row of a key whose lock could not be had, where a claim needs no more to know that it is held."""
+        if not isinstance(step, Claim):
+            return None
+        with self._connections.lend() as loan:
+            row, now = load(loan.connection, key, self._connections.place, lock="", has_payloads=False)
+        if row is None:
+            return None
+        after = advance(key, row, step, now=now)
+        return (row, now) if is_held_by_another(after, step.owner) else None
+
+    async def _in_thread(
+        self,
+        work: Callable[[Loan], ResultT],
+        *,
+        has_writes: bool = True,
+        or_else: Callable[[], ResultT | None] = lambda: None,
+    ) -> ResultT:
+        def run() -> ResultT:
+            from psycopg.errors import LockNotAvailable
+
+            with mapped(self._connections.place):
+                try:
+                    with self._connections.lend() as loan:
+                        result = work(loan)
+                        if has_writes:
+                            loan.commit()
+                        return result
+                except LockNotAvailable:
+                    other = or_else()
+                    if other is None:
+                        raise
+                    return other
+
+        return await anyio.to_thread.run_sync(run, limiter=self._step_turns.here())
+
+    def _transact(self, key: OperationKey, fence: int, work: Callable[[Transaction], bytes]) -> bytes:
+        place = self._connections.place
+        with mapped(place), self._connections.lend(for_effect=True) as loan:
+            before, now = load(loan.connection, key, place, lock="FOR UPDATE", has_payloads=False)
+            # Asked before anything runs: the claim must still be this call's.
+            advance(key, before, Commit(fence, b""), now=now)
+            if before is None or before.state is not State.EFFECT_STARTED:
+                raise LeaseLostError(f"the effect (fence {fence}) was settled by another; it is not run")
+            result = _run(loan, work)
+            _, now = load(loan.connection, key, place, lock="FOR UPDATE", has_payloads=False)
+            update(loan.connection, before, advance(key, before, Commit(fence, result), now=now))
+            loan.commit()
+            loan.discard()
+        return result
+
+
+def _run(loan: Loan, work: Callable[[Transaction], bytes]) -> bytes:
+    from psycopg import Error
+
+    transaction = PostgresTransaction(loan)
+    try:
+        result = work(transaction)
+        transaction.close()
+        transaction.settle()
+    except BaseException as error:
+        transaction.close()
+        if isinstance(error, Error) and loan.connection.closed:
+            # Not the effect's own fault: it may be run again.
+            raise
+        raise RolledBack(error) from error
+    return result
+
+
+class _Turns:
+    """Hold one limiter for each event loop."""
+
+    __slots__ = ("_limiters", "_most")
+
+    def __init__(self, name: str, most: int) -> None:
+        self._limiters: RunVar[anyio.CapacityLimiter] = RunVar(name)
+        self._most = most
+
+    def here(self) -> anyio.CapacityLimiter:
+        """Return the running event loop's limiter."""
+        try:
+            return self._limiters.get()
+        except LookupError:
+            limiter = anyio.CapacityLimiter(self._most)
+            self._limiters.set(limiter)
+            return limiter
+
+
+def _positive(name: str, seconds: float) -> float:
+    check_finite(name, seconds, "a number of seconds > 0")
+    if not 0 < seconds <= _MOST_SECONDS:
+        raise MisuseError(f"{name} must be a number of seconds > 0 and <= {_MOST_SECONDS}, found {seconds!r}")
+    return seconds
+
+
+__all__ = ["PostgresLedger"]
