@@ -1,5 +1,6 @@
 """The table of states: every transition with the whole row after it, and every step that no transition allows."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import product
@@ -104,7 +105,7 @@ class Case:
     before: Record
     step: Step
     guard: Guard
-    changes: dict[str, object]
+    changes: Mapping[str, object]
 
     @property
     def target(self) -> object:
@@ -252,7 +253,7 @@ def test_every_transition_changes_what_it_should_and_nothing_else(case: Case) ->
 
 
 def test_every_transition_of_the_table_has_a_case_and_every_case_a_transition() -> None:
-    told = {(case.before.state, type(case.step), case.guard, case.target) for case in CASES}
+    told: set[tuple[object, ...]] = {(case.before.state, type(case.step), case.guard, case.target) for case in CASES}
     told.add((None, Claim, Guard.NO_ROW, CLAIMED))
     # The lease of a running effect ends a finding with an error: the row has no state after it.
     told.add((STARTED, Reconcile, Guard.LEASE_RUNS, STARTED))
