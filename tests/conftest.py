@@ -1,9 +1,10 @@
-"""Shared fixtures: every async test runs under asyncio and under trio, and Ctrl-C means what it does at a terminal."""
+"""Shared fixtures: every async test runs under both event loops, Ctrl-C means what it does at a terminal, Postgres."""
 
 import signal
 from collections.abc import Iterator
 
 import pytest
+from ledger.postgres_server import PostgresServer, find_binaries, running_server
 
 
 @pytest.fixture(params=["asyncio", "trio"])
@@ -19,3 +20,19 @@ def interrupts_are_heard() -> Iterator[None]:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """Run a Postgres server from the system's binaries for as long as the tests run."""
+    binaries = find_binaries()
+    if binaries is None:
+        pytest.skip("no binaries of a Postgres server were found; install postgresql")
+    with running_server(binaries) as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_url(postgres_server: PostgresServer) -> str:
+    """Name an empty schema of the server for the test alone."""
+    return postgres_server.new_url()

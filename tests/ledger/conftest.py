@@ -1,21 +1,33 @@
-"""Fixtures of the ledger's tests: a clock that stands still, both stores, and one fingerprint."""
+"""Fixtures of the ledger's tests: a clock that stands still, all stores, and one fingerprint."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
+from ledger.postgres_server import PostgresServer
 
-from commitgate.ledger import Fingerprint, Ledger, MemoryLedger, SqliteLedger
+from commitgate.ledger import Fingerprint, Ledger, MemoryLedger, PostgresLedger, SqliteLedger
 
 
 class StoppedClock:
-    """Give the time that a test sets."""
+    """Give the time that a test sets, and tell whoever wants to know of it."""
 
     def __init__(self) -> None:
-        self.now = 1_000.0
+        self._now = 1_000.0
+        self.told: list[Callable[[float], None]] = []
 
     def __call__(self) -> float:
-        return self.now
+        return self._now
+
+    @property
+    def now(self) -> float:
+        return self._now
+
+    @now.setter
+    def now(self, now: float) -> None:
+        self._now = now
+        for tell in self.told:
+            tell(now)
 
 
 @pytest.fixture
@@ -33,8 +45,17 @@ def sqlite_path(tmp_path: Path) -> Path:
     return tmp_path / "ledger.sqlite"
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
 async def ledger(request: pytest.FixtureRequest, clock: StoppedClock, sqlite_path: Path) -> AsyncIterator[Ledger]:
-    made: Ledger = MemoryLedger(clock=clock) if request.param == "memory" else SqliteLedger(sqlite_path, clock=clock)
+    made: Ledger
+    if request.param == "memory":
+        made = MemoryLedger(clock=clock)
+    elif request.param == "sqlite":
+        made = SqliteLedger(sqlite_path, clock=clock)
+    else:
+        server: PostgresServer = request.getfixturevalue("postgres_server")
+        url, set_clock = server.new_url_with_clock(clock.now)
+        clock.told.append(set_clock)
+        made = PostgresLedger(url)
     yield made
     await made.aclose()

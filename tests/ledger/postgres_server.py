@@ -9,7 +9,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
@@ -55,6 +55,30 @@ class PostgresServer:
         with self.connect() as connection:
             connection.execute(f"CREATE SCHEMA {schema}".encode())
         return self.url(search_path=schema)
+
+    def new_url_with_clock(self, now: float) -> tuple[str, Callable[[float], None]]:
+        """Return the same with a clock in it that stands still, and what sets it.
+
+        The clock is a function of the schema that stands in for the server's own, which is looked for later.
+        """
+        url = self.new_url()
+        with self.connect(url) as connection:
+            row = connection.execute("SELECT current_schema()").fetchone()
+            assert row is not None
+            schema = row[0]
+            for statement in (
+                "CREATE TABLE stopped_clock (now double precision NOT NULL)",
+                f"INSERT INTO stopped_clock VALUES ({now})",
+                "CREATE FUNCTION clock_timestamp() RETURNS timestamptz VOLATILE LANGUAGE sql "
+                f"AS 'SELECT to_timestamp(now) FROM {schema}.stopped_clock'",
+            ):
+                connection.execute(statement.encode())
+
+        def set_clock(now: float) -> None:
+            with self.connect() as connection:
+                connection.execute(f"UPDATE {schema}.stopped_clock SET now = %s".encode(), (now,))
+
+        return self.url(search_path=f"{schema},pg_catalog"), set_clock
 
     def connect(self, url: str | None = None) -> psycopg.Connection:
         """Return a connection that commits each statement by itself."""

@@ -5,6 +5,7 @@ from commitgate.ledger.faults import FaultLedger, FaultPoint
 from commitgate.ledger.location import LEDGER_VARIABLE, ledger_at
 from commitgate.ledger.memory import MemoryLedger
 from commitgate.ledger.operation import Operation
+from commitgate.ledger.postgres import PostgresLedger
 from commitgate.ledger.record import Fingerprint, Record, State
 from commitgate.ledger.sqlite import SqliteLedger
 from commitgate.ledger.verdict import Applied, Doubt, Rejected, Replay, Verdict
@@ -20,6 +21,7 @@ __all__ = [
     "Ledger",
     "MemoryLedger",
     "Operation",
+    "PostgresLedger",
     "Record",
     "Rejected",
     "Replay",
