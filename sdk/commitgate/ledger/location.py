@@ -9,35 +9,47 @@ from pathlib import Path
 from commitgate.argument import wrong_kind
 from commitgate.errors import LedgerUnavailableError, MisuseError
 from commitgate.ledger.base import Ledger
+from commitgate.ledger.postgres import PostgresLedger
 from commitgate.ledger.sqlite import SqliteLedger
 
 LEDGER_VARIABLE = "COMMITGATE_LEDGER"
-"""Environment variable that names the default ledger's file."""
+"""Environment variable that names the default ledger: a file, or a Postgres database by its URL."""
+
+_POSTGRES_URL = ("postgresql://", "postgres://")
+"""What the URLs begin with that libpq knows."""
 
 
 def ledger_at(place: Ledger | str | os.PathLike[str] | None, environ: Mapping[str, str]) -> Ledger:
-    """Return the ledger at ``place``. Opens no file; makes the folder of the default one.
+    """Return the ledger at ``place``. Opens nothing; makes the folder of the default one.
 
     Args:
-        place: a ledger, returned as it is; the path of a SQLite file; None for the default, which is the file that
-            ``COMMITGATE_LEDGER`` names, or else ``ledger.sqlite`` in the user's data folder.
+        place: a ledger, returned as it is; the path of a SQLite file; the ``postgresql://`` URL of a database; None for
+            the default, which is the path or URL that ``COMMITGATE_LEDGER`` holds, or else ``ledger.sqlite`` in the
+            user's data folder.
         environ: the environment, usually ``os.environ``.
 
     Raises:
         LedgerUnavailableError: the user's data folder cannot be made.
-        MisuseError: it is neither, or the path cannot be a file's name.
+        MisuseError: it is none of these, or the path cannot be a file's name.
+        MissingExtraError: it is a URL, and the extra ``postgres`` is not installed.
     """
     if place == ":memory:":
         raise MisuseError(
-            "ledger must be a Ledger or the path of a file; for one in memory: "
+            "ledger must be a Ledger, the path of a file or a postgresql:// URL; for one in memory: "
             "from commitgate.ledger import MemoryLedger, then ledger=MemoryLedger()"
         )
     if isinstance(place, str | os.PathLike):
-        return SqliteLedger(place)
+        return _named(place)
     if place is not None:
         return checked_ledger(place)
     named = environ.get(LEDGER_VARIABLE)
-    return SqliteLedger(named) if named else SqliteLedger(_default_path())
+    return _named(named) if named else SqliteLedger(_default_path())
+
+
+def _named(place: str | os.PathLike[str]) -> Ledger:
+    if isinstance(place, str) and place.startswith(_POSTGRES_URL):
+        return PostgresLedger(place)
+    return SqliteLedger(place)
 
 
 def checked_ledger(ledger: Ledger) -> Ledger:
