@@ -3,8 +3,11 @@
 from commitgate.backends.base import Message, Sampling
 from commitgate.client import Client
 from commitgate.contract import Contract
-from commitgate.effect import EffectContext
+from commitgate.effect import EffectContext, TransactionContext
+from commitgate.effect_kind import EffectKind
+from commitgate.effect_mark import by_key, once, transactional
 from commitgate.errors import CommitgateError, EffectRejected
+from commitgate.finding import Applied, NotApplied, Unknown
 from commitgate.gate.check_context import CheckContext
 from commitgate.gate.content import each_untrusted
 from commitgate.gate.layers import Failure, Layer, LayerRecord
@@ -34,12 +37,15 @@ from commitgate.outcome import (
 from commitgate.preview import Preview, Reset
 from commitgate.retry import Retry, RetryBudget
 from commitgate.risk import Risk
+from commitgate.run.active import Drained
+from commitgate.run.approval import PendingApproval
 from commitgate.run.structured_run import StructuredRun
 from commitgate.style import FreeSpace, Style
 from commitgate.timeouts import Timeouts
 from commitgate.untrusted_text import UntrustedText
 
 __all__ = [
+    "Applied",
     "Cancelled",
     "CheckContext",
     "Client",
@@ -49,8 +55,10 @@ __all__ = [
     "Contract",
     "DeadEnd",
     "Disconnected",
+    "Drained",
     "EffectContext",
     "EffectFailed",
+    "EffectKind",
     "EffectRejected",
     "Ending",
     "Failure",
@@ -63,7 +71,9 @@ __all__ = [
     "Limits",
     "Message",
     "NeedsApproval",
+    "NotApplied",
     "Outcome",
+    "PendingApproval",
     "Preview",
     "Receipt",
     "Refused",
@@ -78,10 +88,15 @@ __all__ = [
     "Style",
     "TimedOut",
     "Timeouts",
+    "TransactionContext",
     "Truncated",
     "Unavailable",
+    "Unknown",
     "Unsupported",
     "UntrustedText",
     "Violated",
+    "by_key",
     "each_untrusted",
+    "once",
+    "transactional",
 ]

@@ -5,26 +5,39 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast, overload
 
 import anyio
-from anyio.abc import TaskGroup
 from typing_extensions import TypeVar
 
-from commitgate.argument import check_kind
+from commitgate.argument import check_finite, check_int, check_kind, check_text
 from commitgate.backends.base import Backend, Sampling
 from commitgate.backends.registry import BackendRegistry
 from commitgate.contract import Contract, Numbers
 from commitgate.errors import MisuseError
-from commitgate.gate.checks import Approve, Authorize, ContentCheck, Evidence
+from commitgate.gate.checks import Approve, Authorize, Checks, ContentCheck, Evidence
 from commitgate.gate.rules import Rule
 from commitgate.json_value import JsonValue
-from commitgate.outcome import Fallback, Outcome
+from commitgate.outcome import Fallback, Invalid, Outcome
 from commitgate.retry import Retry, RetryBudget
+from commitgate.retry.keys import operation_key as checked_key
+from commitgate.run.active import ActiveCalls, Drained
+from commitgate.run.approval import (
+    PendingApproval,
+    WaitingOrders,
+    check_person,
+    going_on,
+    order_of_stored,
+    pending,
+    unknown_order,
+)
 from commitgate.run.conversation import MessageLike, PromptSchema
-from commitgate.run.order import DEFAULT_APPROVAL_EXPIRES_S, InProgress, Order
+from commitgate.run.facts import Facts
+from commitgate.run.order import DEFAULT_APPROVAL_EXPIRES_S, InProgress, Order, checked_effect
+from commitgate.run.shared import Shared
 from commitgate.run.structured_run import StructuredRun
 from commitgate.timeouts import Timeouts
+from commitgate.worker_thread import run_in_thread
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -63,7 +76,7 @@ class Client:
         _check_ledger(ledger)
         self._ledger_place = ledger
         self._ledger: Ledger | None = None
-        self._task_group: TaskGroup | None = None
+        self._shared: Shared | None = None
 
     async def __aenter__(self) -> Self:
         """Start to own tasks.
@@ -71,9 +84,15 @@ class Client:
         Raises:
             MisuseError: it is entered already.
         """
-        if self._task_group is not None:
+        if self._shared is not None:
             raise MisuseError("this client is entered already")
-        self._task_group = await anyio.create_task_group().__aenter__()
+        self._shared = Shared(
+            task_group=await anyio.create_task_group().__aenter__(),
+            ledger=self._open_ledger,
+            budget=self._retry_budget,
+            active=ActiveCalls(),
+            waiting=WaitingOrders(),
+        )
         return self
 
     async def __aexit__(
@@ -81,8 +100,9 @@ class Client:
     ) -> None:
         """Cancel the runs, wait for them and their commits, and close what was opened here."""
         del error_type, error, trace
-        task_group, self._task_group = self._task_group, None
-        assert task_group is not None, "a client is left after it was entered"
+        shared, self._shared = self._shared, None
+        assert shared is not None, "a client is left after it was entered"
+        task_group = shared.task_group
         task_group.cancel_scope.cancel()
         try:
             # No exception is handed in: the group would wrap it, and nothing in the group depends on it.
@@ -249,16 +269,216 @@ class Client:
         )
         return self._run(order, is_watched=True)
 
-    def _run(self, order: Order[T, R], *, is_watched: bool) -> StructuredRun[T, R]:
-        if self._task_group is None:
+    async def outcome(
+        self,
+        operation_key: str,
+        schema: type[T] | TypeAdapter[T] | Contract[T] | Mapping[str, object] | bool = True,
+        *,
+        authorize: Authorize[T] | None = None,
+        principal: object = None,
+    ) -> Outcome[T, JsonValue] | None:
+        """Tell from the ledger how a key's operation ended. No model is asked, no effect is run, nothing is written.
+
+        Args:
+            operation_key: names the business act.
+            schema: what to read the value as; True reads plain JSON.
+            authorize: says whether the principal may have it, beside the contract's own.
+            principal: who asks.
+
+        Returns:
+            How it ended, with the effect's result as plain JSON; None where no value was chosen under this key.
+
+        Raises:
+            MisuseError: an argument is of the wrong kind, or the client was not entered.
+            LedgerError: a call is at it (``InProgressError``), or the ledger or its row cannot be read.
+        """
+        from commitgate.run.scrutiny import Scrutiny
+        from commitgate.run.standing import outcome_of
+
+        ledger = self._entered().ledger()
+        key = checked_key(operation_key)
+        contract = await self._contract(schema)
+        checks = Checks[T].of_contract(contract).joined(Checks[T].of(authorize=authorize))
+        scrutiny = Scrutiny(contract=contract, checks=checks, principal=principal, facts=Facts(contract=contract))
+        return await outcome_of(await ledger.read(key), contract, scrutiny)
+
+    async def approvals(self, *, limit: int = 100) -> tuple[PendingApproval, ...]:
+        """Return what waits for a person, longest first.
+
+        Args:
+            limit: most entries, >= 1.
+
+        Raises:
+            MisuseError: the client was not entered, or ``limit`` is out of range.
+            LedgerError: the ledger cannot be read.
+        """
+        check_int("limit", limit)
+        if limit < 1:
+            raise MisuseError(f"limit must be >= 1, found {limit}")
+        return await pending(self._entered().ledger(), limit=limit)
+
+    @overload
+    async def approve(
+        self, operation_key: str, *, by: str, value_digest: str | None = None
+    ) -> Outcome[object, object]: ...
+    @overload
+    async def approve(
+        self,
+        operation_key: str,
+        *,
+        by: str,
+        value_digest: str | None = None,
+        schema: type[T] | TypeAdapter[T] | Contract[T] | Mapping[str, object] | bool,
+        effect: EffectFunction[T, R] | None = None,
+        rules: Sequence[Rule[T]] | None = None,
+        content: Sequence[ContentCheck[T]] | None = None,
+        evidence: Sequence[Evidence[T]] | None = None,
+        authorize: Authorize[T] | None = None,
+        principal: object = None,
+        timeouts: Timeouts | None = None,
+    ) -> Outcome[T, R]: ...
+    async def approve(
+        self,
+        operation_key: str,
+        *,
+        by: str,
+        value_digest: str | None = None,
+        schema: object = None,
+        effect: EffectFunction[Any, Any] | None = None,
+        rules: Sequence[Rule[Any]] | None = None,
+        content: Sequence[ContentCheck[Any]] | None = None,
+        evidence: Sequence[Evidence[Any]] | None = None,
+        authorize: Authorize[Any] | None = None,
+        principal: object = None,
+        timeouts: Timeouts | None = None,
+    ) -> Outcome[object, object]:
+        """Record that a person allows the stored value, and go on with it: judge it again, authorize, run its effect.
+
+        The client that made the call knows what is to be done. Another one is told by ``schema`` and ``effect``, as the
+        call had them. The approval is recorded first: where going on fails, making the call again with the same key
+        goes on too.
+
+        Args:
+            operation_key: names the business act.
+            by: who allows it.
+            value_digest: ``PendingApproval.value_digest`` of the value that was looked at; None allows whichever is
+                stored.
+            schema: what the call asked for; None where this client made it.
+            effect: what the call was to set off.
+            rules: business rules, beside those of the contract.
+            content: checks of the texts, beside those of the contract.
+            evidence: checks against an authority, beside those of the contract.
+            authorize: says whether the principal may have it done, beside the contract's own.
+            principal: for whom it is done.
+            timeouts: limits on the waits; None takes the defaults.
+
+        Returns:
+            How it went. ``Invalid`` of the layer ``authorize`` where it had expired or is not allowed.
+
+        Raises:
+            MisuseError: this client does not know the call and is not told it, or the client was not entered.
+            LedgerError: nothing waits under this key, or not this value (``DecisionError``); another schema or effect
+                than the call's (``KeyConflictError``); the ledger cannot be used.
+        """
+        check_person(by)
+        shared, key = self._entered(), checked_key(operation_key)
+        known = shared.waiting.find(key)
+        if schema is None and known is None:
+            raise unknown_order()
+        contract = None if schema is None else await self._contract(cast("type[object]", schema))
+        checks = Checks[Any].of(rules=rules, content=content, evidence=evidence, authorize=authorize)
+        made = None if effect is None else checked_effect(effect)
+        row = await shared.ledger().approve(key, by=by, value_digest=value_digest)
+        shared.waiting.forget(key)
+        if contract is not None:
+            order = order_of_stored(row, contract, made, checks=checks, principal=principal, timeouts=timeouts)
+        else:
+            assert known is not None, "checked above"
+            order = going_on(known, row)
+        async with self._run(order, is_watched=False) as run:
+            return await run.outcome()
+
+    async def reject(self, operation_key: str, *, by: str, reason: str = "") -> Invalid:
+        """Record that a person forbids the stored value. Its effect will never run.
+
+        Args:
+            operation_key: names the business act.
+            by: who forbids it.
+            reason: why; kept in the ledger.
+
+        Returns:
+            The ending that every later call with this key has.
+
+        Raises:
+            MisuseError: an argument is of the wrong kind, or the client was not entered.
+            LedgerError: nothing waits under this key (``DecisionError``), or the ledger cannot be used.
+        """
+        from commitgate.run.standing import rejected
+
+        check_person(by)
+        check_text("reason", reason)
+        shared, key = self._entered(), checked_key(operation_key)
+        row = await shared.ledger().reject(key, by=by, reason=reason)
+        shared.waiting.forget(key)
+        return rejected(row)
+
+    async def reconcile(
+        self,
+        operation_key: str,
+        effect: EffectFunction[Any, Any],
+        *,
+        by: str = "reconcile",
+    ) -> Outcome[JsonValue, JsonValue] | None:
+        """Have the effect's own ``reconcile`` function look for one that is in doubt, and record what it finds.
+
+        Args:
+            operation_key: names the business act.
+            effect: the effect of its call, marked with ``reconcile=``.
+            by: who had it looked at.
+
+        Returns:
+            As ``outcome``.
+
+        Raises:
+            MisuseError: the effect has no ``reconcile`` function, or it returned something else than a finding.
+            LedgerError: nothing is in doubt under this key, the effect is still running, the row belongs to another
+                effect, or the ledger cannot be used.
+        """
+        from commitgate.run.reconciling import reconcile_key
+
+        check_person(by)
+        await reconcile_key(self._entered().ledger(), checked_key(operation_key), checked_effect(effect), by=by)
+        return await self.outcome(operation_key)
+
+    async def aclose(self, *, finish_s: float = 0.0) -> Drained:
+        """Take no further calls, bring those that run to an end, and report how each ended.
+
+        Leaving the client does the same at once, without a report. Commits that have begun are always finished.
+
+        Args:
+            finish_s: seconds that running calls may take to end by themselves, >= 0; then they are cancelled.
+
+        Raises:
+            MisuseError: ``finish_s`` is out of range, or the client was not entered.
+        """
+        wanted = "a number of seconds >= 0"
+        check_finite("finish_s", finish_s, wanted)
+        if finish_s < 0:
+            raise MisuseError(f"finish_s must be {wanted}, found {finish_s!r}")
+        return await self._entered().active.drain(finish_s)
+
+    async def _contract(
+        self, schema: type[T] | TypeAdapter[T] | Contract[T] | Mapping[str, object] | bool
+    ) -> Contract[T]:
+        return await run_in_thread(lambda: Contract.of(cast("type[T]", schema)))
+
+    def _entered(self) -> Shared:
+        if self._shared is None:
             raise MisuseError("enter the client first: async with Client() as client")
-        return StructuredRun(
-            order,
-            task_group=self._task_group,
-            ledger=self._open_ledger,
-            budget=self._retry_budget,
-            is_watched=is_watched,
-        )
+        return self._shared
+
+    def _run(self, order: Order[T, R], *, is_watched: bool) -> StructuredRun[T, R]:
+        return StructuredRun(order, self._entered(), is_watched=is_watched)
 
     def _open_ledger(self) -> Ledger:
         if self._ledger is None:

@@ -12,7 +12,6 @@ from math import inf
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 import anyio
-from anyio.abc import TaskGroup
 from anyio.lowlevel import checkpoint_if_cancelled
 
 from commitgate.automaton import Automaton, compile
@@ -33,13 +32,13 @@ from commitgate.outcome import (
     Unsupported,
 )
 from commitgate.preview import Preview, Reset
-from commitgate.retry import RetryBudget
 from commitgate.retry.keys import OperationKey
 from commitgate.run.asking import Asking
 from commitgate.run.facts import Facts
 from commitgate.run.given import Given
 from commitgate.run.order import Order
 from commitgate.run.scrutiny import Scrutiny
+from commitgate.run.shared import Shared
 from commitgate.worker_thread import run_in_thread
 
 if TYPE_CHECKING:
@@ -54,25 +53,19 @@ class Call(Generic[T, R]):
 
     Args:
         order: what to do.
-        task_group: the client's, for the task that keeps the ledger's row.
-        ledger: opens the client's ledger; used only with an operation key.
-        budget: bounds the retries of all calls of the client.
+        shared: what it shares with all calls of its client.
         show: takes what is to be shown; None where nobody looks.
     """
 
     def __init__(
         self,
         order: Order[T, R],
+        shared: Shared,
         *,
-        task_group: TaskGroup,
-        ledger: Callable[[], Ledger],
-        budget: RetryBudget,
         show: Callable[[Preview | Reset], None] | None,
     ) -> None:
         self._order = order
-        self._task_group = task_group
-        self._ledger = ledger
-        self._budget = budget
+        self._shared = shared
         self._show = show
         self._facts = Facts()
         self._ends_at = inf
@@ -126,14 +119,14 @@ class Call(Generic[T, R]):
             facts=self._facts,
             scrutiny=self._scrutiny(contract),
             ledger=self._checked_ledger(),
-            task_group=self._task_group,
+            task_group=self._shared.task_group,
             ends_at=self._ends_at,
             choose=lambda: self._choose_in_time(contract),
             timed_out=self._timed_out,
         ).run()
 
     def _checked_ledger(self) -> Ledger:
-        ledger, effect = self._ledger(), self._order.effect
+        ledger, effect = self._shared.ledger(), self._order.effect
         if effect is not None and effect.kind is EffectKind.TRANSACTIONAL and not ledger.has_transactions:
             raise MisuseError(
                 f"the transactional effect {effect.name} needs a ledger in a database that can hold its rows too; use "
@@ -185,7 +178,7 @@ class Call(Generic[T, R]):
             checks=scrutiny.checks,
             context=scrutiny.context(),
             facts=self._facts,
-            budget=self._budget,
+            budget=self._shared.budget,
             ends_at=self._ends_at,
             show=self._show,
         )

@@ -142,17 +142,20 @@ class Keyed(Generic[T, R]):
             raise LeaseLostError("this call's claim was lost while it generated; its value was not committed")
 
     def _fingerprint(self) -> Fingerprint:
-        order, given = self.order, self.order.input_fingerprint
+        order = self.order
         return Fingerprint(
             language_digest=self.contract.language_digest,
             effect_name=None if order.effect is None else order.effect.name,
             effect_version=None if order.effect is None else order.effect.version,
-            input_fingerprint=(
-                messages_fingerprint(order.conversation.asked(self.contract))
-                if given is None
-                else given_fingerprint(given)
-            ),
+            input_fingerprint=self._input_digest(),
         )
+
+    def _input_digest(self) -> str:
+        if self.order.input_digest is not None:
+            return self.order.input_digest
+        if self.order.input_fingerprint is not None:
+            return given_fingerprint(self.order.input_fingerprint)
+        return messages_fingerprint(self.order.conversation.asked(self.contract))
 
     async def _settle(self, operation: Operation[T, R], chosen: Chosen[T] | Failed) -> Outcome[T, R]:
         if isinstance(chosen, Chosen):

@@ -58,7 +58,8 @@ class Order(Generic[T, R]):
         forced: as in the request.
         in_progress: what to do where another call holds the key.
         approval_expires_s: seconds that a person may take to decide; None without a limit.
-        given: the answer's JSON where no model is asked for it; the backend is None then.
+        given: the answer's JSON where no model is asked for it; the backend may be None then.
+        input_digest: the input's fingerprint as a row holds it, for what goes on with that row; None makes it anew.
     """
 
     backend: Backend | None = field(repr=False)
@@ -80,6 +81,7 @@ class Order(Generic[T, R]):
     in_progress: InProgress
     approval_expires_s: float | None
     given: bytes | None = field(default=None, repr=False)
+    input_digest: str | None = field(default=None, repr=False)
 
     @staticmethod
     def of(

@@ -7,11 +7,11 @@ from collections.abc import Awaitable
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from commitgate.effect import Effect
-from commitgate.errors import MisuseError
+from commitgate.errors import IllegalTransitionError, KeyConflictError, MisuseError
 from commitgate.finding import Applied, NotApplied, Unknown
-from commitgate.ledger.record import Record
+from commitgate.ledger.record import Record, State
 from commitgate.ledger.steps import Finding
-from commitgate.retry.keys import effect_key
+from commitgate.retry.keys import OperationKey, effect_key
 from commitgate.worker_thread import run_in_thread
 
 if TYPE_CHECKING:
@@ -62,4 +62,32 @@ async def reconciled(ledger: Ledger, effect: Effect[T, R], record: Record, *, by
     return await ledger.reconcile(record.key, record.fence, by=by, finding=finding, result=stored, reason=reason)
 
 
-__all__ = ["NOT_APPLIED_REASON", "UNKNOWN_REASON", "reconciled"]
+async def reconcile_key(ledger: Ledger, key: OperationKey, effect: Effect[T, R], *, by: str) -> Record:
+    """Have the effect in doubt under a key looked for; see ``reconciled``.
+
+    Raises:
+        KeyConflictError: the row belongs to another effect.
+        IllegalTransitionError: nothing is in doubt under this key.
+    """
+    if effect.reconcile is None:
+        raise MisuseError(f"the effect {effect.name} cannot be looked for: mark it with reconcile=")
+    record = await ledger.read(key)
+    if record is None or record.state not in (State.IN_DOUBT, State.EFFECT_STARTED):
+        state = None if record is None else record.state
+        found = "it was never claimed" if state is None else f"it is {state}"
+        raise IllegalTransitionError(f"nothing is in doubt under this key: {found}", state=state, step="Reconcile")
+    stored = record.fingerprint
+    differs = tuple(
+        name
+        for name, given, kept in (
+            ("effect_name", effect.name, stored.effect_name),
+            ("effect_version", effect.version, stored.effect_version),
+        )
+        if given != kept
+    )
+    if differs:
+        raise KeyConflictError(f"the key's effect has another {' and '.join(differs)}", differs=differs)
+    return await reconciled(ledger, effect, record, by=by)
+
+
+__all__ = ["NOT_APPLIED_REASON", "UNKNOWN_REASON", "reconcile_key", "reconciled"]

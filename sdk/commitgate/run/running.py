@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Generic
+from typing import Generic
 
 import anyio
-from anyio.abc import TaskGroup
 from typing_extensions import TypeVar
 
 from commitgate.cancellation import is_cancellation, must_go_on
 from commitgate.errors import CommitgateError
-from commitgate.outcome import Outcome
-from commitgate.retry import RetryBudget
+from commitgate.outcome import NeedsApproval, Outcome
 from commitgate.run.mailbox import Mailbox
 from commitgate.run.order import Order
-
-if TYPE_CHECKING:
-    from commitgate.ledger import Ledger
+from commitgate.run.shared import Shared
 
 T = TypeVar("T", default=object)
 R = TypeVar("R", default=None)
@@ -36,10 +31,8 @@ class Running(Generic[T, R]):
     def __init__(
         self,
         order: Order[T, R],
+        shared: Shared,
         *,
-        task_group: TaskGroup,
-        ledger: Callable[[], Ledger],
-        budget: RetryBudget,
         is_watched: bool,
     ) -> None:
         # The way of a call is loaded with the first one, so that importing the package stays quick.
@@ -47,16 +40,37 @@ class Running(Generic[T, R]):
 
         self.mailbox = Mailbox()
         show = self.mailbox.put if is_watched else None
-        self._call = Call(order, task_group=task_group, ledger=ledger, budget=budget, show=show)
-        self._task_group = task_group
+        self._call = Call(order, shared, show=show)
+        self._shared = shared
+        self._order = order
         self._scope = anyio.CancelScope()
         self.done = anyio.Event()
         self.outcome: Outcome[T, R] | None = None
         self.error: BaseException | None = None
 
     def start(self) -> None:
-        """Start the task."""
-        self._task_group.start_soon(self._work, name="commitgate call")
+        """Start the task.
+
+        Raises:
+            MisuseError: the client is being closed.
+            RuntimeError: it was left.
+        """
+        task_group = self._shared.task_group
+        self._shared.active.begin(self, lambda: task_group.start_soon(self._work, name="commitgate call"))
+
+    async def wait(self) -> None:
+        """Wait for the end of the call."""
+        await self.done.wait()
+
+    @property
+    def operation_key(self) -> str | None:
+        """Return the call's operation key."""
+        return self._order.key
+
+    @property
+    def ended_as(self) -> str:
+        """Return the outcome's name, or that of the error's type, of a call that has ended."""
+        return type(self.error).__name__ if self.outcome is None else self.outcome.name
 
     def cancel(self) -> None:
         """End the call as ``Cancelled``, unless it has ended or a commit has begun. On the event loop's thread."""
@@ -74,6 +88,9 @@ class Running(Generic[T, R]):
         finally:
             if self.outcome is None and self.error is None:
                 self.outcome = self._call.cancelled()
+            self._shared.active.end(self)
+            if self._order.key is not None and isinstance(self.outcome, NeedsApproval):
+                self._shared.waiting.keep(self._order.key, self._order)
             self.mailbox.close()
             self.done.set()
 

@@ -5,25 +5,21 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Generic
+from typing import Generic
 
 import anyio
-from anyio.abc import TaskGroup
 from anyio.lowlevel import checkpoint_if_cancelled
 from typing_extensions import TypeVar
 
 from commitgate.errors import MisuseError
 from commitgate.outcome import Outcome
 from commitgate.preview import Preview, Reset
-from commitgate.retry import RetryBudget
 from commitgate.run.abandonment import call_site, call_soon
 from commitgate.run.mailbox import MailboxReader
 from commitgate.run.order import Order
 from commitgate.run.running import Running
+from commitgate.run.shared import Shared
 from commitgate.run.shown import ItemStream, PreviewStream
-
-if TYPE_CHECKING:
-    from commitgate.ledger import Ledger
 
 T = TypeVar("T", default=object)
 R = TypeVar("R", default=None)
@@ -43,15 +39,13 @@ class StructuredRun(Generic[T, R]):
     def __init__(
         self,
         order: Order[T, R],
+        shared: Shared,
         *,
-        task_group: TaskGroup,
-        ledger: Callable[[], Ledger],
-        budget: RetryBudget,
         is_watched: bool,
     ) -> None:
         self._run_soon: Callable[[Callable[[], None]], None] | None = None
         self._made_at = call_site()
-        self._running = Running(order, task_group=task_group, ledger=ledger, budget=budget, is_watched=is_watched)
+        self._running = Running(order, shared, is_watched=is_watched)
         self._reader = MailboxReader(self._running.mailbox)
         self._is_error_told = False
         self._is_left = False
@@ -69,7 +63,7 @@ class StructuredRun(Generic[T, R]):
         """Start the call.
 
         Raises:
-            MisuseError: it was started before, or its client was left.
+            MisuseError: it was started before, or its client was left or is being closed.
         """
         if self._is_entered:
             raise MisuseError("a run is entered once; make another call")

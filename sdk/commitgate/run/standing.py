@@ -1,0 +1,96 @@
+"""Tell from the ledger alone what an operation key stands for; nothing is asked, run or written."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from commitgate.contract import Contract
+from commitgate.errors import StoredValueError
+from commitgate.json_value import JsonValue
+from commitgate.ledger.record import LEASED, Record, State
+from commitgate.ledger.states import LEASE_ENDED_REASON, in_progress
+from commitgate.ledger.verdict import Applied, Standing, standing_of
+from commitgate.outcome import Committed, InDoubt, Invalid, NeedsApproval, Outcome, Receipt
+from commitgate.run.keyed import ending_of
+from commitgate.run.replay import read_receipt, read_value
+
+if TYPE_CHECKING:
+    from commitgate.run.scrutiny import Scrutiny
+
+T = TypeVar("T")
+
+NOT_USED_YET = "a person approved it; make the call again with the same key to have it done"
+"""Reason of an approval of which nobody has made use yet."""
+
+
+async def outcome_of(
+    record: Record | None,
+    contract: Contract[T],
+    scrutiny: Scrutiny[T],
+    *,
+    clock: Callable[[], float] = time.time,
+) -> Outcome[T, JsonValue] | None:
+    """Return how a key's operation ended; None where no value was ever chosen under it.
+
+    Args:
+        record: its row.
+        contract: what the value is read as.
+        scrutiny: asks whether the principal may have it.
+        clock: gives Unix time in seconds.
+
+    Raises:
+        InProgressError: a call is at it.
+        StoredValueError: the stored value or result cannot be read.
+    """
+    if record is None or record.state is State.RELEASED:
+        return None
+    receipt = read_receipt(record.receipt, otherwise=Receipt())
+    if record.state in LEASED:
+        return _unsettled(record, receipt, clock())
+    standing: Standing[object] = standing_of(record, None)
+    if not isinstance(standing, Applied):
+        return replace(ending_of(standing), receipt=receipt)
+    chosen = read_value(contract, record.value, receipt.value_digest)
+    denied = await scrutiny.authorize(chosen.value, is_replay=True)
+    if denied is not None:
+        return denied
+    return Committed(
+        value=chosen.value,
+        result=_result(record),
+        is_replayed=True,
+        text=chosen.value_json.decode(),
+        receipt=receipt,
+    )
+
+
+def rejected(record: Record) -> Invalid:
+    """Return the ending of a row that a person rejected."""
+    ending = ending_of(standing_of(record, None))  # pyright: ignore[reportArgumentType] - a rejected row hands over no value
+    assert isinstance(ending, Invalid), "a rejected row ends as Invalid"
+    return replace(ending, receipt=read_receipt(record.receipt, otherwise=Receipt()))
+
+
+def _unsettled(record: Record, receipt: Receipt, now: float) -> InDoubt | NeedsApproval | None:
+    left_s = 0.0 if record.lease_expires_at is None else record.lease_expires_at - now
+    if left_s > 0:
+        raise in_progress(left_s)
+    if record.state is State.EFFECT_STARTED:
+        return InDoubt(reason=LEASE_ENDED_REASON, receipt=receipt)
+    return NeedsApproval(reason=NOT_USED_YET, receipt=receipt) if record.state is State.APPROVED else None
+
+
+def _result(record: Record) -> JsonValue:
+    if record.result is None:
+        return None
+    try:
+        return cast(JsonValue, json.loads(record.result))
+    except (ValueError, RecursionError) as error:
+        told = "the key's effect has run, but what it returned cannot be read from the ledger's row"
+        raise StoredValueError(f"{told}; restore the ledger from a copy") from error
+
+
+__all__ = ["NOT_USED_YET", "outcome_of", "rejected"]
