@@ -113,9 +113,11 @@ def delete_old(connection: OpenConnection, older_than_s: float, limit: int) -> i
         WITH moment AS MATERIALIZED (SELECT {NOW} - %(age)s AS before),
         old AS MATERIALIZED (
             SELECT key FROM commitgate_operation, moment
-            WHERE (state = ANY(%(settled)s) AND updated_at <= before)
-            OR (state = %(claimed)s AND coalesce(lease_expires_at, before) <= before)
-            OR (state = ANY(%(waiting)s) AND coalesce(lease_expires_at, before) <= before AND expires_at <= before)
+            WHERE updated_at <= before AND (
+                state = ANY(%(settled)s)
+                OR (state = %(claimed)s AND coalesce(lease_expires_at, before) <= before)
+                OR (state = ANY(%(waiting)s) AND coalesce(lease_expires_at, before) <= before AND expires_at <= before)
+            )
             ORDER BY updated_at LIMIT %(limit)s FOR UPDATE OF commitgate_operation SKIP LOCKED
         ),
         gone AS (DELETE FROM commitgate_operation USING old WHERE commitgate_operation.key = old.key RETURNING fence),

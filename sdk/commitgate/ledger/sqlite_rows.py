@@ -38,11 +38,11 @@ _PRUNABLE_STATES = ", ".join(f"'{state}'" for state in sorted(PRUNABLE))
 SELECT_PRUNABLE = f"""
     SELECT rowid, fence FROM commitgate_operation WHERE state IN ({_PRUNABLE_STATES}) AND updated_at <= :before
     UNION ALL
-    SELECT rowid, fence FROM commitgate_operation WHERE state = '{State.CLAIMED}'
+    SELECT rowid, fence FROM commitgate_operation WHERE state = '{State.CLAIMED}' AND updated_at <= :before
         AND coalesce(lease_expires_at, :before) <= :before
     UNION ALL
     SELECT rowid, fence FROM commitgate_operation WHERE state IN ('{State.AWAITING_APPROVAL}', '{State.APPROVED}')
-        AND coalesce(lease_expires_at, :before) <= :before AND expires_at <= :before
+        AND updated_at <= :before AND coalesce(lease_expires_at, :before) <= :before AND expires_at <= :before
     LIMIT :limit
 """
 
