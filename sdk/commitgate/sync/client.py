@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self, cast, overload
 
 from typing_extensions import TypeVar
 
@@ -15,9 +15,12 @@ from commitgate.contract import Contract, Numbers
 from commitgate.gate.checks import Approve, Authorize, ContentCheck, Evidence
 from commitgate.gate.rules import Rule
 from commitgate.json_value import JsonValue
-from commitgate.outcome import Fallback, Outcome
+from commitgate.outcome import Fallback, Invalid, Outcome
 from commitgate.retry import Retry, RetryBudget
+from commitgate.run.active import Drained
+from commitgate.run.approval import PendingApproval
 from commitgate.run.conversation import MessageLike, PromptSchema
+from commitgate.run.order import DEFAULT_APPROVAL_EXPIRES_S, InProgress
 from commitgate.sync.bridge import Bridge
 from commitgate.sync.structured_run import StructuredRun
 from commitgate.timeouts import Timeouts
@@ -94,6 +97,8 @@ class Client:
         prompt_schema: PromptSchema = "append",
         numbers: Numbers | None = None,
         forced: bool = True,
+        in_progress: InProgress = "raise",
+        approval_expires_s: float | None = DEFAULT_APPROVAL_EXPIRES_S,
     ) -> Outcome[T, R]:
         """Make one call and wait for its end. The arguments are those of ``stream_structured``.
 
@@ -125,6 +130,8 @@ class Client:
                 prompt_schema=prompt_schema,
                 numbers=numbers,
                 forced=forced,
+                in_progress=in_progress,
+                approval_expires_s=approval_expires_s,
             )
         )
 
@@ -152,6 +159,8 @@ class Client:
         prompt_schema: PromptSchema = "append",
         numbers: Numbers | None = None,
         forced: bool = True,
+        in_progress: InProgress = "raise",
+        approval_expires_s: float | None = DEFAULT_APPROVAL_EXPIRES_S,
     ) -> StructuredRun[T, R]:
         """Prepare one call; it starts when the returned run is entered.
 
@@ -169,7 +178,8 @@ class Client:
             content: checks of the texts in the value, beside those of the contract.
             evidence: checks of the value against an authority, beside those of the contract.
             authorize: says whether the principal may have it done; asked right before the effect, and for a replay.
-            approve: says whether a person must decide; then the call ends as ``NeedsApproval``.
+            approve: says whether a person must decide; then the call ends as ``NeedsApproval``. With an operation key
+                the value is stored, and ``Client.approve`` goes on with it.
             principal: who asks, handed to ``evidence``, ``authorize`` and ``approve``.
             effect: what a committed value sets off, at most once for each operation key.
             operation_key: names the business act; a second call with it replays the first. None keeps no record.
@@ -182,6 +192,10 @@ class Client:
             numbers: whether non-integers of plain JSON come as ``"float"`` or ``"decimal"``; None takes what a contract
                 says, else floats.
             forced: whether runs that only one text can follow may be fed without asking the model.
+            in_progress: ``"raise"`` raises ``InProgressError`` where another call holds the operation key; ``"wait"``
+                waits until that call has ended or died, and then replays or goes on.
+            approval_expires_s: seconds that a person may take to decide, where ``approve`` asks for one; None without
+                a limit.
 
         Raises:
             MisuseError: the call contradicts itself; nothing was sent or written.
@@ -209,9 +223,182 @@ class Client:
                 prompt_schema=prompt_schema,
                 numbers=numbers,
                 forced=forced,
+                in_progress=in_progress,
+                approval_expires_s=approval_expires_s,
             )
         )
         return StructuredRun(run, self._bridge)
+
+    def outcome(
+        self,
+        operation_key: str,
+        schema: type[T] | TypeAdapter[T] | Contract[T] | Mapping[str, object] | bool = True,
+        *,
+        authorize: Authorize[T] | None = None,
+        principal: object = None,
+    ) -> Outcome[T, JsonValue] | None:
+        """Tell from the ledger how a key's operation ended. No model is asked, no effect is run, nothing is written.
+
+        Args:
+            operation_key: names the business act.
+            schema: what to read the value as; True reads plain JSON.
+            authorize: says whether the principal may have it, beside the contract's own.
+            principal: who asks.
+
+        Returns:
+            How it ended, with the effect's result as plain JSON; None where no value was chosen under this key.
+
+        Raises:
+            MisuseError: an argument is of the wrong kind, or the client was not entered.
+            LedgerError: a call is at it (``InProgressError``), or the ledger or its row cannot be read.
+        """
+        return self._bridge.wait(
+            lambda: self._client.outcome(operation_key, schema, authorize=authorize, principal=principal)
+        )
+
+    def approvals(self, *, limit: int = 100) -> tuple[PendingApproval, ...]:
+        """Return what waits for a person, longest first.
+
+        Args:
+            limit: most entries, >= 1.
+
+        Raises:
+            MisuseError: the client was not entered, or ``limit`` is out of range.
+            LedgerError: the ledger cannot be read.
+        """
+        return self._bridge.wait(lambda: self._client.approvals(limit=limit))
+
+    @overload
+    def approve(self, operation_key: str, *, by: str, value_digest: str | None = None) -> Outcome[object, object]: ...
+    @overload
+    def approve(
+        self,
+        operation_key: str,
+        *,
+        by: str,
+        value_digest: str | None = None,
+        schema: type[T] | TypeAdapter[T] | Contract[T] | Mapping[str, object] | bool,
+        effect: EffectFunction[T, R] | None = None,
+        rules: Sequence[Rule[T]] | None = None,
+        content: Sequence[ContentCheck[T]] | None = None,
+        evidence: Sequence[Evidence[T]] | None = None,
+        authorize: Authorize[T] | None = None,
+        principal: object = None,
+        timeouts: Timeouts | None = None,
+    ) -> Outcome[T, R]: ...
+    def approve(
+        self,
+        operation_key: str,
+        *,
+        by: str,
+        value_digest: str | None = None,
+        schema: object = None,
+        effect: EffectFunction[Any, Any] | None = None,
+        rules: Sequence[Rule[Any]] | None = None,
+        content: Sequence[ContentCheck[Any]] | None = None,
+        evidence: Sequence[Evidence[Any]] | None = None,
+        authorize: Authorize[Any] | None = None,
+        principal: object = None,
+        timeouts: Timeouts | None = None,
+    ) -> Outcome[object, object]:
+        """Record that a person allows the stored value, and go on with it: judge it again, authorize, run its effect.
+
+        The client that made the call knows what is to be done. Another one is told by ``schema`` and ``effect``, as the
+        call had them. The approval is recorded first: where going on fails, making the call again with the same key
+        goes on too.
+
+        Args:
+            operation_key: names the business act.
+            by: who allows it.
+            value_digest: ``PendingApproval.value_digest`` of the value that was looked at; None allows whichever is
+                stored.
+            schema: what the call asked for; None where this client made it.
+            effect: what the call was to set off.
+            rules: business rules, beside those of the contract.
+            content: checks of the texts, beside those of the contract.
+            evidence: checks against an authority, beside those of the contract.
+            authorize: says whether the principal may have it done, beside the contract's own.
+            principal: for whom it is done.
+            timeouts: limits on the waits; None takes the defaults.
+
+        Returns:
+            How it went. ``Invalid`` of the layer ``authorize`` where it had expired or is not allowed.
+
+        Raises:
+            MisuseError: this client does not know the call and is not told it, or the client was not entered.
+            LedgerError: nothing waits under this key, or not this value (``DecisionError``); another schema or effect
+                than the call's (``KeyConflictError``); the ledger cannot be used.
+        """
+        approve = cast("Callable[..., Coroutine[Any, Any, Outcome[object, object]]]", self._client.approve)
+        return self._bridge.wait(
+            lambda: approve(
+                operation_key,
+                by=by,
+                value_digest=value_digest,
+                schema=schema,
+                effect=effect,
+                rules=rules,
+                content=content,
+                evidence=evidence,
+                authorize=authorize,
+                principal=principal,
+                timeouts=timeouts,
+            )
+        )
+
+    def reject(self, operation_key: str, *, by: str, reason: str = "") -> Invalid:
+        """Record that a person forbids the stored value. Its effect will never run.
+
+        Args:
+            operation_key: names the business act.
+            by: who forbids it.
+            reason: why; kept in the ledger.
+
+        Returns:
+            The ending that every later call with this key has.
+
+        Raises:
+            MisuseError: an argument is of the wrong kind, or the client was not entered.
+            LedgerError: nothing waits under this key (``DecisionError``), or the ledger cannot be used.
+        """
+        return self._bridge.wait(lambda: self._client.reject(operation_key, by=by, reason=reason))
+
+    def reconcile(
+        self,
+        operation_key: str,
+        effect: EffectFunction[Any, Any],
+        *,
+        by: str = "reconcile",
+    ) -> Outcome[JsonValue, JsonValue] | None:
+        """Have the effect's own ``reconcile`` function look for one that is in doubt, and record what it finds.
+
+        Args:
+            operation_key: names the business act.
+            effect: the effect of its call, marked with ``reconcile=``.
+            by: who had it looked at.
+
+        Returns:
+            As ``outcome``.
+
+        Raises:
+            MisuseError: the effect has no ``reconcile`` function, or it returned something else than a finding.
+            LedgerError: nothing is in doubt under this key, the effect is still running, the row belongs to another
+                effect, or the ledger cannot be used.
+        """
+        return self._bridge.wait(lambda: self._client.reconcile(operation_key, effect, by=by))
+
+    def aclose(self, *, finish_s: float = 0.0) -> Drained:
+        """Take no further calls, bring those that run to an end, and report how each ended.
+
+        Leaving the client does the same at once, without a report. Commits that have begun are always finished.
+
+        Args:
+            finish_s: seconds that running calls may take to end by themselves, >= 0; then they are cancelled.
+
+        Raises:
+            MisuseError: ``finish_s`` is out of range, or the client was not entered.
+        """
+        return self._bridge.wait(lambda: self._client.aclose(finish_s=finish_s))
 
 
 __all__ = ["Client"]
