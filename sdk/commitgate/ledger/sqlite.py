@@ -2,6 +2,10 @@
 
 Each method is one whole transaction inside one worker-thread call. Cancelling the caller therefore leaves neither a
 half-written row nor a lock: the thread finishes the transaction, whether anybody still waits for it or not.
+
+A step is one durable write. SQLite has one writer at a time: while a transactional effect runs, every other step on the
+same file waits, in other processes for at most ``busy_timeout_s``. No lease can be taken over meanwhile, for that
+is a step too.
 """
 
 from __future__ import annotations
@@ -16,21 +20,27 @@ import anyio
 import anyio.to_thread
 from anyio.lowlevel import RunVar
 
-from commitgate.argument import check_finite
+from commitgate.argument import check_finite, check_kind
 from commitgate.errors import LedgerUnavailableError, MisuseError
 from commitgate.ledger.base import MOST_PRUNED, StepLedger, check_prune
 from commitgate.ledger.record import Record, State
 from commitgate.ledger.sqlite_errors import is_busy, mapped
 from commitgate.ledger.sqlite_file import connect
 from commitgate.ledger.sqlite_rows import delete_prunable, fence_floor, insert, load, load_latest, update
+from commitgate.ledger.sqlite_transaction import check_outside, run_effect
 from commitgate.ledger.states import advance
-from commitgate.ledger.steps import Step
+from commitgate.ledger.steps import Commit, Step
+from commitgate.ledger.transaction import RolledBack, Transaction
 from commitgate.retry.keys import OperationKey
 
 if TYPE_CHECKING:
     import sqlite3
 
 ResultT = TypeVar("ResultT")
+
+WRITING = "BEGIN IMMEDIATE"
+READING = "BEGIN"
+"""Reads from a snapshot: it waits for no writer of another process, and keeps none waiting."""
 
 RETRY_OPEN_S = 0.01
 """Pause before opening is tried again: SQLite does not wait for a writer when it switches to the write-ahead log."""
@@ -44,8 +54,16 @@ class SqliteLedger(StepLedger):
     ledger would forget what was done. Nothing is opened before the first use. Safe to share between threads, tasks and
     event loops.
 
+    With ``shares_database`` the ledger lives in a database of the caller's, such as a shop's, so that transactional
+    effects write the caller's rows in the transaction that says that they ran. It adds tables of its own, whose names
+    begin with ``commitgate_``, and touches nothing else, with one exception: the database is switched to a write-ahead
+    log for good, which every SQLite since 2010 reads. A missing database is then an error, and not made.
+
     Args:
         path: the file.
+        shares_database: whether the file is a database of the caller's; else another program's file is refused.
+        enforces_foreign_keys: whether foreign keys hold for what transactional effects write. SQLite's own default is
+            that they do not; here they do, so that no effect breaks in silence what the schema promises.
         clock: gives Unix time in seconds; the same on all processes that share the file.
         busy_timeout_s: how long to wait for other processes, > 0.
 
@@ -54,7 +72,13 @@ class SqliteLedger(StepLedger):
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], *, clock: Callable[[], float] = time.time, busy_timeout_s: float = 5.0
+        self,
+        path: str | os.PathLike[str],
+        *,
+        shares_database: bool = False,
+        enforces_foreign_keys: bool = True,
+        clock: Callable[[], float] = time.time,
+        busy_timeout_s: float = 5.0,
     ) -> None:
         self._path = os.fspath(path)
         if not self._path or "\0" in self._path or self._path == ":memory:":
@@ -66,6 +90,10 @@ class SqliteLedger(StepLedger):
         check_finite("busy_timeout_s", busy_timeout_s, "a number of seconds > 0")
         if busy_timeout_s <= 0:
             raise MisuseError(f"busy_timeout_s must be a number of seconds > 0, found {busy_timeout_s!r}")
+        check_kind("shares_database", shares_database, bool, "a bool")
+        check_kind("enforces_foreign_keys", enforces_foreign_keys, bool, "a bool")
+        self._shares_database = shares_database
+        self._enforces_foreign_keys = enforces_foreign_keys
         self._clock = clock
         self._busy_timeout_s = busy_timeout_s
         self._lock = Lock()
@@ -81,14 +109,32 @@ class SqliteLedger(StepLedger):
         """Return the file's path as given."""
         return self._path
 
+    @property
+    def has_transactions(self) -> bool:
+        """Say that ``transact`` works."""
+        return True
+
+    async def transact(self, key: OperationKey, fence: int, work: Callable[[Transaction], bytes]) -> bytes:
+        """Run a transactional effect; see ``Ledger.transact``."""
+
+        def act(connection: sqlite3.Connection) -> bytes:
+            before = load(connection, key)
+            # Before anything runs: is it still this call's?
+            advance(key, before, Commit(fence, b""), now=self._clock())
+            result = run_effect(connection, work, self)
+            update(connection, advance(key, before, Commit(fence, result), now=self._clock()))
+            return result
+
+        return await self._in_thread(act)
+
     async def read(self, key: OperationKey) -> Record | None:
         """Return the key's row, None where it was never claimed."""
-        return await self._in_thread(lambda connection: load(connection, key))
+        return await self._in_thread(lambda connection: load(connection, key), begin=READING)
 
     async def list(self, *, states: Collection[State] | None = None, limit: int = 100) -> tuple[Record, ...]:
         """Return rows, latest change first."""
         wanted = tuple(State) if states is None else tuple(states)
-        return await self._in_thread(lambda connection: load_latest(connection, wanted, limit))
+        return await self._in_thread(lambda connection: load_latest(connection, wanted, limit), begin=READING)
 
     async def aclose(self) -> None:
         """Close the file; a later use raises ``LedgerUnavailableError``."""
@@ -116,8 +162,9 @@ class SqliteLedger(StepLedger):
 
         return await self._in_thread(take)
 
-    async def _in_thread(self, work: Callable[[sqlite3.Connection], ResultT]) -> ResultT:
-        return await anyio.to_thread.run_sync(self._transact, work, limiter=self._turn())
+    async def _in_thread(self, work: Callable[[sqlite3.Connection], ResultT], *, begin: str = WRITING) -> ResultT:
+        check_outside(self)
+        return await anyio.to_thread.run_sync(self._run, work, begin, limiter=self._turn())
 
     def _turn(self) -> anyio.CapacityLimiter:
         try:
@@ -127,14 +174,14 @@ class SqliteLedger(StepLedger):
             self._turns.set(limiter)
             return limiter
 
-    def _transact(self, work: Callable[[sqlite3.Connection], ResultT]) -> ResultT:
+    def _run(self, work: Callable[[sqlite3.Connection], ResultT], begin: str) -> ResultT:
         """Run ``work`` in one transaction, under the lock that makes the connection one thread's at a time."""
         with self._lock, mapped(self._path):
             connection = self._connection()
             try:
-                connection.execute("BEGIN IMMEDIATE")
+                connection.execute(begin)
                 result = work(connection)
-                connection.execute("COMMIT")
+                _commit(connection)
             except BaseException:
                 _roll_back(connection)
                 raise
@@ -159,7 +206,12 @@ class SqliteLedger(StepLedger):
         give_up_at = time.monotonic() + self._busy_timeout_s
         while True:
             try:
-                return connect(self._path, busy_timeout_s=self._busy_timeout_s)
+                return connect(
+                    self._path,
+                    busy_timeout_s=self._busy_timeout_s,
+                    shares_database=self._shares_database,
+                    enforces_foreign_keys=self._enforces_foreign_keys,
+                )
             except sqlite3.OperationalError as error:
                 if not is_busy(error) or time.monotonic() >= give_up_at:
                     raise
@@ -198,6 +250,16 @@ class _OpenFile:
 def _identity(path: str) -> tuple[int, int]:
     status = os.stat(path)
     return status.st_dev, status.st_ino
+
+
+def _commit(connection: sqlite3.Connection) -> None:
+    import sqlite3
+
+    try:
+        connection.execute("COMMIT")
+    except sqlite3.IntegrityError as error:
+        # Foreign keys that are checked late: the effect broke one, and no statement of its own could tell.
+        raise RolledBack(error) from error
 
 
 def _roll_back(connection: sqlite3.Connection) -> None:

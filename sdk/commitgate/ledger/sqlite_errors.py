@@ -24,6 +24,10 @@ _ADVICE = {
 }
 _PRIMARY_CODE = 0xFF
 
+# Faults of the disk, the file or another process, whichever statement meets them; LOCKED is not one, since a statement
+# meets it on tables that its own connection is reading.
+_FAULTS = ("SQLITE_BUSY", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_CANTOPEN")
+
 
 @contextmanager
 def mapped(path: str) -> Generator[None]:
@@ -51,6 +55,11 @@ def is_busy(error: BaseException | None) -> bool:
     return _primary_name(error) in ("SQLITE_BUSY", "SQLITE_LOCKED")
 
 
+def is_fault(error: BaseException | None) -> bool:
+    """Return whether an error of SQLite says that the database failed, and not that the statement was wrong."""
+    return _primary_name(error) in _FAULTS
+
+
 def _advice(error: BaseException) -> str:
     name = _primary_name(error)
     if name is None:
@@ -71,4 +80,4 @@ def _primary_name(error: BaseException | None) -> str | None:
     return f"result code {code}"
 
 
-__all__ = ["is_busy", "mapped"]
+__all__ = ["is_busy", "is_fault", "mapped"]

@@ -17,7 +17,7 @@ OWNER_ONLY = 0o600
 
 
 def connect(
-    path: str, *, busy_timeout_s: float, shares_database: bool = False, has_foreign_keys: bool = True
+    path: str, *, busy_timeout_s: float, shares_database: bool = False, enforces_foreign_keys: bool = True
 ) -> sqlite3.Connection:
     """Return a connection whose tables are up to date. Blocks; raises what SQLite and the file system raise.
 
@@ -25,7 +25,7 @@ def connect(
         path: the file; made where it is missing, its folder is not.
         busy_timeout_s: how long one statement waits for another process.
         shares_database: whether the file is a database of the caller's, which is not made where it is missing.
-        has_foreign_keys: whether foreign keys are enforced.
+        enforces_foreign_keys: whether foreign keys are enforced.
 
     Raises:
         LedgerUnavailableError: the file is another program's or a newer version's, or a shared one is missing.
@@ -47,7 +47,7 @@ def connect(
         is_own_file = _check_identity(connection, path, shares_database=shares_database)
         _set_durability(connection, path)
         bring_up_to_date(connection, path, is_own_file=is_own_file)
-        connection.execute(f"PRAGMA foreign_keys = {int(has_foreign_keys)}")
+        connection.execute(f"PRAGMA foreign_keys = {int(enforces_foreign_keys)}")
     except BaseException:
         connection.close()
         raise

@@ -1,0 +1,208 @@
+"""Run a transactional effect on the ledger's connection, and keep it from everything but its own rows.
+
+The effect's statements run on the ledger's own connection, between its BEGIN and its COMMIT. Nothing else of the
+connection is handed out, and what is handed out ends with the effect.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+from weakref import WeakSet
+
+from commitgate.argument import check_kind
+from commitgate.errors import MisuseError
+from commitgate.ledger.sqlite_authorizer import authorizer
+from commitgate.ledger.sqlite_errors import is_fault
+from commitgate.ledger.transaction import Parameters, RolledBack, Row
+
+if TYPE_CHECKING:
+    import sqlite3
+
+
+def run_effect(connection: sqlite3.Connection, work: Callable[[SqliteTransaction], bytes], ledger: object) -> bytes:
+    """Run ``work`` in the transaction that ``connection`` is in, and return its result.
+
+    Args:
+        connection: the ledger's, in a transaction.
+        work: the effect.
+        ledger: whose connection it is; ``check_outside`` refuses it until ``work`` returns.
+
+    Raises:
+        RolledBack: ``work`` raised, or a statement of it ended the transaction; the caller must roll back.
+        sqlite3.Error: the database failed under ``work``, whatever ``work`` made of that; as above.
+    """
+    transaction = SqliteTransaction(connection, ledger)
+    raised: BaseException | None = None
+    with transaction.open():
+        try:
+            result = work(transaction)
+        except BaseException as error:  # noqa: BLE001 - told to the one who asked, whatever it is
+            raised, result = error, b""
+    if transaction.fault is not None and isinstance(raised, Exception | None):
+        raise transaction.fault
+    raised = transaction.ended_by if raised is None else raised
+    if raised is not None:
+        raise RolledBack(raised) from raised
+    return result
+
+
+def check_outside(ledger: object) -> None:
+    """Check that this is not inside a transactional effect of ``ledger``, which would wait for itself for ever.
+
+    Raises:
+        MisuseError: it is.
+    """
+    running = _RUNNING.get()
+    if running is not None and running.is_open_on(ledger):
+        raise MisuseError(
+            "a transactional effect holds its ledger until it returns: make no call with the same ledger inside it"
+        )
+
+
+class SqliteTransaction:
+    """Run an effect's statements, as long as the effect runs and in its thread alone; see ``Transaction``."""
+
+    __slots__ = ("__weakref__", "_connection", "_cursors", "_ended_by", "_fault", "_ledger", "_refused", "_thread")
+
+    def __init__(self, connection: sqlite3.Connection, ledger: object) -> None:
+        self._connection = connection
+        self._ledger = ledger
+        self._cursors: WeakSet[sqlite3.Cursor] = WeakSet()
+        self._fault: Exception | None = None
+        self._ended_by: Exception | None = None
+        self._refused: str | None = None
+        self._thread: int | None = None
+
+    @property
+    def fault(self) -> Exception | None:
+        """Return the first error that was the database's own fault: a full disk, a damaged file."""
+        return self._fault
+
+    @property
+    def ended_by(self) -> Exception | None:
+        """Return the error with which SQLite ended the transaction; None while it stands."""
+        return self._ended_by
+
+    def is_open_on(self, ledger: object) -> bool:
+        """Say whether the effect still runs, and on this ledger."""
+        return self._thread is not None and self._ledger is ledger
+
+    @contextmanager
+    def open(self) -> Generator[None]:
+        """Let the block run statements from its own thread; afterwards nothing can."""
+        import sqlite3
+
+        self._thread = threading.get_ident()
+        refused_for = authorizer()
+
+        def authorize(action: int, first: str | None, second: str | None, *_: str | None) -> int:
+            refused = refused_for(action, first, second)
+            self._refused = self._refused or refused
+            return sqlite3.SQLITE_OK if refused is None else sqlite3.SQLITE_DENY
+
+        before = _RUNNING.set(self)
+        self._connection.set_authorizer(authorize)
+        try:
+            yield
+        finally:
+            self._thread = None
+            for cursor in list(self._cursors):
+                cursor.close()
+            self._connection.set_authorizer(None)
+            _RUNNING.reset(before)
+
+    def execute(self, statement: str, parameters: Parameters = ()) -> SqliteRows:
+        """Run one statement; see ``Transaction.execute``."""
+        check_kind("statement", statement, str, "a str")
+        with self.stepping():
+            cursor = self._cursor()
+            cursor.execute(statement, parameters)
+            return SqliteRows(self, cursor)
+
+    def executemany(self, statement: str, rows: Iterable[Parameters]) -> int:
+        """Run one statement for each of ``rows``; see ``Transaction.executemany``."""
+        check_kind("statement", statement, str, "a str")
+        with self.stepping():
+            cursor = self._cursor()
+            cursor.executemany(statement, rows)
+            return cursor.rowcount
+
+    @contextmanager
+    def stepping(self) -> Generator[None]:
+        """Run a step of a statement in the block: check that it may, and keep what its errors mean.
+
+        Raises:
+            MisuseError: the effect has returned, or this is another thread, or the statement was refused.
+        """
+        import sqlite3
+
+        self._check()
+        self._refused = None
+        try:
+            yield
+        except sqlite3.Error as error:
+            if self._refused is not None:
+                raise MisuseError(self._refused) from None
+            if is_fault(error) and self._fault is None:
+                self._fault = error
+            if not self._connection.in_transaction and self._ended_by is None:
+                self._ended_by = error
+            raise
+
+    def _cursor(self) -> sqlite3.Cursor:
+        cursor = self._connection.cursor()
+        self._cursors.add(cursor)
+        return cursor
+
+    def _check(self) -> None:
+        if self._thread is None:
+            raise MisuseError("the connection of a transactional effect ends with it; do not keep it")
+        if self._thread != threading.get_ident():
+            raise MisuseError("the connection of a transactional effect is used in the effect's own thread alone")
+        if not self._connection.in_transaction:
+            raise MisuseError("SQLite rolled the transaction back after an error; let the effect raise that error")
+
+
+class SqliteRows:
+    """Hold what a statement gave; see ``Rows``."""
+
+    __slots__ = ("_cursor", "_transaction")
+
+    def __init__(self, transaction: SqliteTransaction, cursor: sqlite3.Cursor) -> None:
+        self._transaction = transaction
+        self._cursor = cursor
+
+    @property
+    def rowcount(self) -> int:
+        """Return how many rows the statement changed; -1 where it changes none."""
+        return self._cursor.rowcount
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the columns' names."""
+        return tuple(column[0] for column in self._cursor.description or ())
+
+    def fetchone(self) -> Row | None:
+        """Return the next row; None after the last."""
+        with self._transaction.stepping():
+            return self._cursor.fetchone()
+
+    def fetchall(self) -> list[Row]:
+        """Return all rows that are left."""
+        with self._transaction.stepping():
+            return self._cursor.fetchall()
+
+    def __iter__(self) -> Iterator[Row]:
+        """Iterate over the rows that are left."""
+        while (row := self.fetchone()) is not None:
+            yield row
+
+
+_RUNNING: ContextVar[SqliteTransaction | None] = ContextVar("transactional effect", default=None)
+
+
+__all__ = ["SqliteRows", "SqliteTransaction", "check_outside", "run_effect"]
