@@ -99,8 +99,8 @@ class SqliteTransaction:
         self._thread = threading.get_ident()
         refused_for = authorizer()
 
-        def authorize(action: int, first: str | None, second: str | None, *_: str | None) -> int:
-            refused = refused_for(action, first, second)
+        def authorize(action: int, first: str | None, second: str | None, database: str | None, _: str | None) -> int:
+            refused = refused_for(action, first, second, database)
             self._refused = self._refused or refused
             return sqlite3.SQLITE_OK if refused is None else sqlite3.SQLITE_DENY
 
