@@ -108,12 +108,18 @@ def _annotation(parameter: inspect.Parameter, hints: dict[str, object], place: s
 
 def _field(parameter: inspect.Parameter, hint: object, place: str) -> tuple[object, object]:
     from pydantic import BaseModel, Field
+    from pydantic.fields import FieldInfo
 
     name = parameter.name
     if hasattr(BaseModel, name) or name.startswith("_"):
         raise MisuseError(
             f"{place} has a parameter {name}, a name that is taken; call it otherwise, and where the model must see "
             f"this name, give it with Annotated[..., Field(alias={name!r})]"
+        )
+    if isinstance(parameter.default, FieldInfo):
+        raise MisuseError(
+            f"{place} has a Field as the default of {name}, which a plain call would get as the argument; write "
+            "Annotated[..., Field(...)] and the default itself"
         )
     words = next((part for part in get_args(hint)[1:] if isinstance(part, str)), None)
     if get_origin(hint) is Annotated and words is not None:

@@ -1,0 +1,207 @@
+"""A function becomes a tool whose arguments are judged, and one that no model can call is refused at once."""
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import BaseModel, Field
+
+from commitgate.effect import EffectContext
+from commitgate.errors import MisuseError, SchemaError
+from commitgate.gate.rules import RuleViolation
+from commitgate.risk import Risk
+from commitgate.tools import Tool, ToolSet, tool
+from commitgate.tools.tool import MAX_TOOL_NAME_CHARACTERS
+
+
+class Address(BaseModel):
+    city: str
+    zip: str
+
+
+@tool(effect="once")
+async def deliver(
+    address: Address,
+    weight: Annotated[Decimal, "in kilograms"],
+    speed: Literal["slow", "fast"] = "slow",
+    *,
+    boxes: Annotated[int, Field(ge=1, description="how many")] = 1,
+    context: EffectContext,
+) -> str:
+    """Deliver boxes
+    to an address.
+
+    What comes after the first paragraph is for programmers.
+    """
+    return f"{boxes} to {address.city} under {context.key}"
+
+
+def test_arguments_of_every_kind_are_in_the_schema() -> None:
+    schema: Any = deliver.contract.schema
+    assert set(schema["properties"]) == {"address", "weight", "speed", "boxes"}
+    assert schema["required"] == ["address", "weight"]
+    assert schema["properties"]["weight"] == {"description": "in kilograms", "title": "Weight", "type": "number"}
+    assert schema["properties"]["speed"]["enum"] == ["slow", "fast"]
+    assert schema["properties"]["boxes"]["minimum"] == 1
+    assert schema["properties"]["boxes"]["description"] == "how many"
+    assert schema["additionalProperties"] is False
+
+
+def test_name_description_and_kind_come_from_the_function() -> None:
+    assert (deliver.name, deliver.kind, deliver.version) == ("deliver", "once", "1")
+    assert deliver.description == "Deliver boxes to an address."
+    assert deliver.contract.risk is Risk.EFFECT
+    assert deliver.is_async
+    assert repr(deliver) == "<tool deliver (once)>"
+
+
+@pytest.mark.anyio
+async def test_tool_is_still_the_function() -> None:
+    context = EffectContext(key="k", fence=1, attempt=1, deadline=None)
+    assert await deliver(Address(city="Bonn", zip="1"), Decimal(1), context=context) == "1 to Bonn under k"
+    assert deliver.__name__ == "deliver"
+    assert deliver.__doc__ is not None
+
+
+def test_context_is_given_and_no_argument() -> None:
+    signature = deliver.signature
+    arguments = signature.model.model_validate({"address": {"city": "Bonn", "zip": "1"}, "weight": "1.50"})
+    context = EffectContext(key="k", fence=1, attempt=1, deadline=None)
+    assert signature.keywords(arguments, context) == {
+        "address": Address(city="Bonn", zip="1"),
+        "weight": Decimal("1.50"),
+        "speed": "slow",
+        "boxes": 1,
+        "context": context,
+    }
+
+
+def test_what_is_given_wins_over_the_function() -> None:
+    def limit(arguments: Any) -> RuleViolation | None:
+        return None
+
+    @tool(effect="read", name="look-up_2", description=" Look. ", version="7", rules=[limit], authorize=allow)
+    def look_up(q: str) -> str:
+        return q
+
+    assert (look_up.name, look_up.description, look_up.version) == ("look-up_2", "Look.", "7")
+    assert look_up.contract.rules == (limit,)
+    assert look_up.contract.authorize == (allow,)
+    assert look_up.contract.risk is Risk.RECORD
+    assert not look_up.is_async
+
+
+def allow(arguments: Any, context: object) -> bool:
+    return True
+
+
+class Shop:
+    def refund(self, order: str) -> str:
+        return order
+
+
+def test_method_of_an_object_can_be_a_tool() -> None:
+    made = tool(effect="once")(Shop().refund)
+    assert set(made.signature.model.model_fields) == {"order"}
+    assert made("x") == "x"
+
+
+def test_effect_has_no_default() -> None:
+    def pay(amount: int) -> None: ...
+
+    bare: Any = tool
+    with pytest.raises(MisuseError, match="no default"):
+        bare(pay)
+    with pytest.raises(MisuseError, match="no default"):
+        bare()
+    with pytest.raises(MisuseError, match="effect must be 'read' or"):
+        bare(effect="twice")
+
+
+def variable(*amounts: int) -> None: ...
+def keywords(**amounts: int) -> None: ...
+def positional(amount: int, /) -> None: ...
+def bare_parameter(amount) -> None: ...  # type: ignore[no-untyped-def] # what is refused
+def two_contexts(a: EffectContext, b: EffectContext) -> None: ...
+def taken(copy: int) -> None: ...
+def private(_amount: int) -> None: ...
+def field_default(amount: int = Field(default=1)) -> None: ...
+def unknown_type(amount: "NoSuchType") -> None: ...  # type: ignore[name-defined] # noqa: F821 - what is refused
+def unreadable(shop: Shop) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (variable, r"\*amounts"),
+        (keywords, r"\*amounts"),
+        (positional, "by position alone"),
+        (bare_parameter, "no annotation for amount"),
+        (two_contexts, "more than one context: a, b"),
+        (taken, "a name that is taken"),
+        (private, "a name that is taken"),
+        (field_default, r"Annotated\[\.\.\., Field"),
+        (unknown_type, "define their types at module level"),
+        (unreadable, "cannot read"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_signature_that_no_model_can_fill_in_is_refused_with_its_place(
+    function: Callable[..., object], words: str
+) -> None:
+    with pytest.raises(MisuseError, match=words) as refused:
+        tool(effect="read")(function)
+    assert f"the tool {function.__name__} ({__file__}, line " in str(refused.value)
+
+
+def test_argument_without_a_schema_is_refused_with_its_place() -> None:
+    def odd(number: complex) -> None: ...
+
+    with pytest.raises(SchemaError) as refused:
+        tool(effect="read")(odd)
+    assert "odd" in refused.value.__notes__[0]
+
+
+@pytest.mark.parametrize("name", ["", "a b", "pay!", "ä", "a" * (MAX_TOOL_NAME_CHARACTERS + 1), "pay\n"])
+def test_name_that_servers_do_not_take_is_refused(name: str) -> None:
+    with pytest.raises(MisuseError, match="needs a name of 1 to 64"):
+        tool(effect="read", name=name)(allow_nothing)
+
+
+def allow_nothing() -> None: ...
+
+
+def test_name_may_have_64_characters() -> None:
+    assert tool(effect="read", name="a" * 64)(allow_nothing).name == "a" * 64
+
+
+def test_check_that_takes_other_arguments_is_refused() -> None:
+    one: Any = lambda arguments: True  # noqa: E731 - a check of the wrong form
+    with pytest.raises(MisuseError, match="authorize must take"):
+        tool(effect="read", authorize=one)(allow_nothing)
+
+
+def test_reading_is_never_in_doubt() -> None:
+    with pytest.raises(MisuseError, match="leave out reconcile"):
+        tool(effect="read", reconcile=allow)(allow_nothing)
+
+
+def test_two_tools_of_one_name_are_refused() -> None:
+    again: Tool[..., object] = tool(effect="read", name="deliver")(allow_nothing)
+    with pytest.raises(MisuseError, match="two tools have the name 'deliver'"):
+        ToolSet.of([deliver, again])
+
+
+@pytest.mark.parametrize(
+    ("tools", "words"),
+    [
+        ([], "tools is empty"),
+        ("pay", "a list of tools"),
+        ([allow], r"tools\[0\] must be a function under @tool"),
+        (3, "a list of tools"),
+    ],
+)
+def test_other_things_than_tools_are_refused(tools: Any, words: str) -> None:
+    with pytest.raises(MisuseError, match=words):
+        ToolSet.of(tools)
