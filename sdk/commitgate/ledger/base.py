@@ -14,7 +14,7 @@ from typing import Protocol
 from commitgate.argument import check_finite, check_int
 from commitgate.effect_kind import EffectKind
 from commitgate.errors import MisuseError
-from commitgate.ledger.record import LEASED, Fingerprint, Record, State
+from commitgate.ledger.record import LEASED, Fingerprint, Record, Scanned, State
 from commitgate.ledger.states import in_progress, is_held_by_another
 from commitgate.ledger.steps import (
     Approve,
@@ -37,6 +37,10 @@ from commitgate.retry.keys import OperationKey
 
 MOST_PRUNED = 1_000
 """Most rows that ``prune`` deletes in one transaction, so that it never holds the store for long."""
+
+
+SCANNED_AT_ONCE = 16
+"""Rows that ``scan`` returns at once: each may hold payloads of many megabytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +221,15 @@ class Ledger(Protocol):
         """
         ...
 
+    async def scan(self, *, after: bytes = b"", limit: int = SCANNED_AT_ONCE) -> tuple[Scanned, ...]:
+        """Return rows in the order of their keys, to look at every one: each that is there all the while comes once.
+
+        Args:
+            after: key of the last row that was returned; the empty one begins.
+            limit: most rows, >= 1; fewer than that are the last ones.
+        """
+        ...
+
     async def aclose(self) -> None:
         """Free what the ledger holds; it must not be used afterwards."""
         ...
@@ -325,6 +338,10 @@ class StepLedger(ABC):
         """Return rows, latest change first; see ``Ledger.list``."""
 
     @abstractmethod
+    async def scan(self, *, after: bytes = b"", limit: int = SCANNED_AT_ONCE) -> tuple[Scanned, ...]:
+        """Return rows in the order of their keys; see ``Ledger.scan``."""
+
+    @abstractmethod
     async def aclose(self) -> None:
         """Free what the ledger holds; see ``Ledger.aclose``."""
 
@@ -345,4 +362,4 @@ def check_prune(older_than_s: float, limit: int) -> None:
         raise MisuseError(f"older_than_s must be >= 0 and limit >= 1, found {older_than_s!r} and {limit!r}")
 
 
-__all__ = ["MOST_PRUNED", "Claimed", "Ledger", "StepLedger", "check_prune"]
+__all__ = ["MOST_PRUNED", "SCANNED_AT_ONCE", "Claimed", "Ledger", "StepLedger", "check_prune"]

@@ -12,8 +12,8 @@ from enum import StrEnum
 import anyio.from_thread
 
 from commitgate.effect_kind import EffectKind
-from commitgate.ledger.base import MOST_PRUNED, Claimed, Ledger
-from commitgate.ledger.record import Fingerprint, Record, State
+from commitgate.ledger.base import MOST_PRUNED, SCANNED_AT_ONCE, Claimed, Ledger
+from commitgate.ledger.record import Fingerprint, Record, Scanned, State
 from commitgate.ledger.steps import Finding
 from commitgate.ledger.transaction import Transaction
 from commitgate.retry.keys import OperationKey
@@ -168,6 +168,10 @@ class FaultLedger:
     async def list(self, *, states: Collection[State] | None = None, limit: int = 100) -> tuple[Record, ...]:
         """List; no fault point."""
         return await self._ledger.list(states=states, limit=limit)
+
+    async def scan(self, *, after: bytes = b"", limit: int = SCANNED_AT_ONCE) -> tuple[Scanned, ...]:
+        """Scan; no fault point."""
+        return await self._ledger.scan(after=after, limit=limit)
 
     async def aclose(self) -> None:
         """Close the ledger behind."""

@@ -8,8 +8,8 @@ from threading import Lock
 
 from anyio.lowlevel import checkpoint
 
-from commitgate.ledger.base import MOST_PRUNED, StepLedger, check_prune
-from commitgate.ledger.record import Record, State
+from commitgate.ledger.base import MOST_PRUNED, SCANNED_AT_ONCE, StepLedger, check_prune
+from commitgate.ledger.record import Record, Scanned, State
 from commitgate.ledger.states import advance, is_prunable
 from commitgate.ledger.steps import Step
 from commitgate.retry.keys import OperationKey
@@ -40,6 +40,13 @@ class MemoryLedger(StepLedger):
             rows = [row for row in self._rows.values() if states is None or row.state in states]
         rows.sort(key=lambda row: (-row.updated_at, row.key))
         return tuple(rows[:limit])
+
+    async def scan(self, *, after: bytes = b"", limit: int = SCANNED_AT_ONCE) -> tuple[Scanned, ...]:
+        """Return rows in the order of their keys; see ``Ledger.scan``."""
+        await checkpoint()
+        with self._lock:
+            found = sorted((key.encode(), row) for key, row in self._rows.items() if key.encode() > after)
+        return tuple(Scanned(key, row) for key, row in found[:limit])
 
     async def prune(self, *, older_than_s: float, limit: int = MOST_PRUNED) -> int:
         """Delete rows on which nothing can hang any more; see ``Ledger.prune``."""

@@ -121,4 +121,17 @@ class Record:
         return None if self.value is None else sha256(self.value).hexdigest()
 
 
-__all__ = ["LEASED", "PRUNABLE", "SETTLED", "Fingerprint", "Record", "State"]
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """Hold one row as ``Ledger.scan`` found it.
+
+    Attributes:
+        key: bytes of the operation key, whether they are text or not.
+        record: the row; None where it is damaged, or of a state that this release does not know.
+    """
+
+    key: bytes = field(repr=False)
+    record: Record | None
+
+
+__all__ = ["LEASED", "PRUNABLE", "SETTLED", "Fingerprint", "Record", "Scanned", "State"]

@@ -22,11 +22,11 @@ from anyio.lowlevel import RunVar
 
 from commitgate.argument import check_finite, check_kind
 from commitgate.errors import LedgerUnavailableError, MisuseError
-from commitgate.ledger.base import MOST_PRUNED, StepLedger, check_prune
-from commitgate.ledger.record import Record, State
+from commitgate.ledger.base import MOST_PRUNED, SCANNED_AT_ONCE, StepLedger, check_prune
+from commitgate.ledger.record import Record, Scanned, State
 from commitgate.ledger.sqlite_errors import is_busy, mapped
 from commitgate.ledger.sqlite_file import connect
-from commitgate.ledger.sqlite_rows import delete_prunable, fence_floor, insert, load, load_latest, update
+from commitgate.ledger.sqlite_rows import delete_prunable, fence_floor, insert, load, load_after, load_latest, update
 from commitgate.ledger.sqlite_transaction import check_outside, run_effect
 from commitgate.ledger.states import advance
 from commitgate.ledger.steps import Commit, Step
@@ -135,6 +135,10 @@ class SqliteLedger(StepLedger):
         """Return rows, latest change first."""
         wanted = tuple(State) if states is None else tuple(states)
         return await self._in_thread(lambda connection: load_latest(connection, wanted, limit), begin=READING)
+
+    async def scan(self, *, after: bytes = b"", limit: int = SCANNED_AT_ONCE) -> tuple[Scanned, ...]:
+        """Return rows in the order of their keys; see ``Ledger.scan``."""
+        return await self._in_thread(lambda connection: load_after(connection, after, limit), begin=READING)
 
     async def aclose(self) -> None:
         """Close the file; a later use raises ``LedgerUnavailableError``."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from commitgate.effect_kind import EffectKind
 from commitgate.errors import LedgerUnavailableError
-from commitgate.ledger.record import PRUNABLE, Fingerprint, Record, State
+from commitgate.ledger.record import PRUNABLE, Fingerprint, Record, Scanned, State
 from commitgate.retry.keys import OperationKey
 
 if TYPE_CHECKING:
@@ -60,6 +60,12 @@ def load_latest(connection: sqlite3.Connection, states: Collection[State], limit
     wanted = list(dict.fromkeys(states))
     parameters = [parameter for state in wanted for parameter in (state.value, limit)]
     return tuple(_record(row) for row in connection.execute(select_latest(len(wanted)), (*parameters, limit)))
+
+
+def load_after(connection: sqlite3.Connection, after: bytes, limit: int) -> tuple[Scanned, ...]:
+    """Return at most ``limit`` rows whose keys come after ``after``, in the order of their keys."""
+    rows = connection.execute(f"{_SELECT} WHERE key > ? ORDER BY key LIMIT ?", (after, limit))
+    return tuple(_scanned(row) for row in rows)
 
 
 def select_latest(states: int) -> str:
@@ -130,6 +136,13 @@ def _record(row: Row) -> Record:
         ) from error
 
 
+def _scanned(row: Row) -> Scanned:
+    try:
+        return Scanned(row[0], _checked_record(row))
+    except (AttributeError, TypeError, ValueError):
+        return Scanned(row[0], None)
+
+
 def _checked_record(row: Row) -> Record:
     key, state, fence, attempt, owner, lease_expires_at, expires_at = row[:7]
     language_digest, effect_name, effect_version, effect_kind, input_fingerprint, created_at, updated_at = row[7:14]
@@ -185,6 +198,7 @@ __all__ = [
     "fence_floor",
     "insert",
     "load",
+    "load_after",
     "load_latest",
     "select_latest",
     "update",
