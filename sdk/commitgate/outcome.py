@@ -234,15 +234,15 @@ class Filtered(Ending):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Truncated(Ending):
-    """Say that a token or context limit cut the answer, whatever its text looks like.
+    """Say that a limit cut the answer, whatever its text looks like.
 
     Attributes:
-        kind: which limit.
+        kind: which limit: on tokens, on the context, the server's own, or on the turns of a run of tools.
     """
 
     name: ClassVar[str] = "truncated"
     error: ClassVar[type[EndingError]] = TruncatedError
-    kind: Literal["max_tokens", "context", "paused"] = "max_tokens"
+    kind: Literal["max_tokens", "context", "paused", "turns"] = "max_tokens"
 
     def summary(self) -> str:
         """Return one payload-free sentence: what ended the call and what to do."""

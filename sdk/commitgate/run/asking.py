@@ -185,6 +185,7 @@ class Asking(Generic[T, R]):
             attempt=self.facts.attempts,
             timeouts=order.timeouts,
             is_constrained=is_constrained,
+            tools=order.tools,
         )
 
     async def _read(self, request: GenerationRequest) -> Verdict:

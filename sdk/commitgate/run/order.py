@@ -24,6 +24,7 @@ from commitgate.timeouts import Timeouts
 
 if TYPE_CHECKING:
     from commitgate.effect import Effect, EffectFunction
+    from commitgate.tools.offer import ToolOffer
 
 T = TypeVar("T")
 R = TypeVar("R", default=None)
@@ -60,6 +61,7 @@ class Order(Generic[T, R]):
         approval_expires_s: seconds that a person may take to decide; None without a limit.
         given: the answer's JSON where no model is asked for it; the backend may be None then.
         input_digest: the input's fingerprint as a row holds it, for what goes on with that row; None makes it anew.
+        tools: what the answer may call, where the contract is that of a turn of tools.
     """
 
     backend: Backend | None = field(repr=False)
@@ -82,6 +84,7 @@ class Order(Generic[T, R]):
     approval_expires_s: float | None
     given: bytes | None = field(default=None, repr=False)
     input_digest: str | None = field(default=None, repr=False)
+    tools: ToolOffer | None = field(default=None, repr=False)
 
     @staticmethod
     def of(
