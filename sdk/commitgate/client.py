@@ -34,7 +34,7 @@ from commitgate.run.approval import (
 from commitgate.run.conversation import MessageLike, PromptSchema
 from commitgate.run.facts import Facts
 from commitgate.run.order import DEFAULT_APPROVAL_EXPIRES_S, InProgress, Order, checked_effect
-from commitgate.run.shared import Shared
+from commitgate.run.shared import DEFAULT_LEASE_S, Shared
 from commitgate.run.structured_run import StructuredRun
 from commitgate.timeouts import Timeouts
 from commitgate.worker_thread import run_in_thread
@@ -57,6 +57,8 @@ class Client:
         retry_budget: bounds the retries of all calls together; may be shared by clients of one event loop.
         ledger: a ledger, which stays the caller's to close; the path of a SQLite file; None for the file that
             ``COMMITGATE_LEDGER`` names, or else one in the user's data folder. Opened with the first operation key.
+        lease_s: seconds, > 0, for which an operation key stays taken after its process was killed. It is renewed while
+            the process lives, however long a call takes.
 
     Raises:
         MisuseError: an argument is none of these.
@@ -68,9 +70,15 @@ class Client:
         backends: Mapping[str, Backend] | None = None,
         ledger: Ledger | str | os.PathLike[str] | None = None,
         retry_budget: RetryBudget | None = None,
+        lease_s: float = DEFAULT_LEASE_S,
     ) -> None:
         if retry_budget is not None:
             check_kind("retry_budget", retry_budget, RetryBudget, "a RetryBudget")
+        wanted = "a number of seconds > 0"
+        check_finite("lease_s", lease_s, wanted)
+        if lease_s <= 0:
+            raise MisuseError(f"lease_s must be {wanted}, found {lease_s!r}")
+        self._lease_s = lease_s
         self._retry_budget = retry_budget or RetryBudget()
         self._registry = BackendRegistry({} if backends is None else backends)
         _check_ledger(ledger)
@@ -92,6 +100,7 @@ class Client:
             budget=self._retry_budget,
             active=ActiveCalls(),
             waiting=WaitingOrders(),
+            lease_s=self._lease_s,
         )
         return self
 

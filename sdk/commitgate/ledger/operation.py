@@ -34,9 +34,6 @@ from commitgate.retry.keys import OperationKey
 T = TypeVar("T")
 R = TypeVar("R")
 
-DEFAULT_LEASE_S = 30.0
-"""Lease of a claim in seconds: how long a key stays blocked after its process was killed."""
-
 BEATS_PER_LEASE = 3
 """Renewals in the time of one lease, so that two may fail before it ends."""
 
@@ -74,7 +71,7 @@ class Operation(Generic[T, R]):
         *,
         owner: str,
         on_lease_lost: Callable[[], None],
-        lease_s: float = DEFAULT_LEASE_S,
+        lease_s: float,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
     ) -> None:
@@ -385,4 +382,4 @@ def _tellable(error: BaseException) -> BaseException:
     return told
 
 
-__all__ = ["BEATS_PER_LEASE", "DEFAULT_LEASE_S", "Operation"]
+__all__ = ["BEATS_PER_LEASE", "Operation"]

@@ -59,6 +59,14 @@ LEASE_ENDED_REASON = "the lease ended after the effect was started"
 EXPIRED_REASON = "nobody decided in time"
 
 
+_IN_WORDS = {
+    "language_digest": "contract",
+    "effect_name": "effect",
+    "effect_version": "version of its effect",
+    "input_fingerprint": "input (its messages, or its input_fingerprint)",
+}
+
+
 class Guard(Enum):
     """Name what must hold for a transition to be taken. Of a claim the fingerprints must agree in any case."""
 
@@ -390,9 +398,10 @@ def in_progress(remaining_s: float) -> InProgressError:
 def _check_fingerprint(stored: Fingerprint, given: Fingerprint) -> None:
     differs = stored.differences(given)
     if differs:
+        told = " and ".join(_IN_WORDS[part] for part in differs)
         raise KeyConflictError(
-            f"the operation key was used before with another {' and '.join(differs)}; use another key for another "
-            "operation, or repeat the first one unchanged",
+            f"the operation key was used before with another {told}; use another key for another operation, or repeat "
+            "the first one unchanged",
             differs=differs,
         )
 

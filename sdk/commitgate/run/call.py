@@ -120,6 +120,7 @@ class Call(Generic[T, R]):
             scrutiny=self._scrutiny(contract),
             ledger=self._checked_ledger(),
             task_group=self._shared.task_group,
+            lease_s=self._shared.lease_s,
             ends_at=self._ends_at,
             choose=lambda: self._choose_in_time(contract),
             timed_out=self._timed_out,

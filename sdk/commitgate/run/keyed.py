@@ -81,6 +81,7 @@ class Keyed(Generic[T, R]):
         scrutiny: asks the call's checks about a stored value.
         ledger: where the operation is kept.
         task_group: the client's, for the task that keeps the ledger's row.
+        lease_s: seconds that the claim outlives a killed process.
         ends_at: time by the event loop's clock at which the call ends; infinite for never.
         choose: asks for the value.
         timed_out: makes the ending of a call whose time is over.
@@ -93,6 +94,7 @@ class Keyed(Generic[T, R]):
     scrutiny: Scrutiny[T]
     ledger: Ledger
     task_group: TaskGroup
+    lease_s: float
     ends_at: float
     choose: Callable[[], Awaitable[Chosen[T] | Failed]]
     timed_out: Callable[[], TimedOut]
@@ -131,6 +133,7 @@ class Keyed(Generic[T, R]):
             self.order.effect,
             owner=secrets.token_hex(16),
             on_lease_lost=generating.cancel,
+            lease_s=self.lease_s,
         )
         async with operation:
             if operation.replay is not None:

@@ -15,6 +15,9 @@ from commitgate.run.approval import WaitingOrders
 if TYPE_CHECKING:
     from commitgate.ledger import Ledger
 
+DEFAULT_LEASE_S = 30.0
+"""Seconds for which an operation key stays taken after its process was killed."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shared:
@@ -26,6 +29,7 @@ class Shared:
         budget: bounds the retries of all calls together.
         active: the calls that run.
         waiting: what is to be done with values that wait for a person.
+        lease_s: seconds that a claim outlives a killed process.
     """
 
     task_group: TaskGroup
@@ -33,6 +37,7 @@ class Shared:
     budget: RetryBudget
     active: ActiveCalls
     waiting: WaitingOrders
+    lease_s: float
 
 
-__all__ = ["Shared"]
+__all__ = ["DEFAULT_LEASE_S", "Shared"]

@@ -21,6 +21,7 @@ from commitgate.run.active import Drained
 from commitgate.run.approval import PendingApproval
 from commitgate.run.conversation import MessageLike, PromptSchema
 from commitgate.run.order import DEFAULT_APPROVAL_EXPIRES_S, InProgress
+from commitgate.run.shared import DEFAULT_LEASE_S
 from commitgate.sync.bridge import Bridge
 from commitgate.sync.structured_run import StructuredRun
 from commitgate.timeouts import Timeouts
@@ -43,6 +44,8 @@ class Client:
         retry_budget: bounds the retries of all calls together; may be shared by clients.
         ledger: a ledger, which stays the caller's to close; the path of a SQLite file; None for the file that
             ``COMMITGATE_LEDGER`` names, or else one in the user's data folder. Opened with the first operation key.
+        lease_s: seconds, > 0, for which an operation key stays taken after its process was killed. It is renewed while
+            the process lives, however long a call takes.
 
     Raises:
         MisuseError: an argument is none of these.
@@ -54,8 +57,9 @@ class Client:
         backends: Mapping[str, Backend] | None = None,
         ledger: Ledger | str | os.PathLike[str] | None = None,
         retry_budget: RetryBudget | None = None,
+        lease_s: float = DEFAULT_LEASE_S,
     ) -> None:
-        self._client = asynchronous.Client(backends=backends, ledger=ledger, retry_budget=retry_budget)
+        self._client = asynchronous.Client(backends=backends, ledger=ledger, retry_budget=retry_budget, lease_s=lease_s)
         self._bridge = Bridge(self._client, "client")
 
     def __enter__(self) -> Self:
