@@ -32,17 +32,15 @@ _LATEST_OF_STATE = """
         WHERE state = ? ORDER BY updated_at DESC, key LIMIT ?
     )
 """
-_PRUNABLE_STATES = ", ".join(f"'{state}'" for state in sorted(PRUNABLE))
+_ENDED = ", ".join(f"'{state}'" for state in sorted(PRUNABLE | {State.CLAIMED}))
+_WAITING = f"'{State.AWAITING_APPROVAL}', '{State.APPROVED}'"
+_IS_OLD = "updated_at <= :before AND coalesce(lease_expires_at, :before) <= :before"
 
 # What ``states.is_prunable`` says. Each part names its states, so that it is found in the index.
 SELECT_PRUNABLE = f"""
-    SELECT rowid, fence FROM commitgate_operation WHERE state IN ({_PRUNABLE_STATES}) AND updated_at <= :before
+    SELECT rowid, fence FROM commitgate_operation WHERE state IN ({_ENDED}) AND {_IS_OLD}
     UNION ALL
-    SELECT rowid, fence FROM commitgate_operation WHERE state = '{State.CLAIMED}' AND updated_at <= :before
-        AND coalesce(lease_expires_at, :before) <= :before
-    UNION ALL
-    SELECT rowid, fence FROM commitgate_operation WHERE state IN ('{State.AWAITING_APPROVAL}', '{State.APPROVED}')
-        AND updated_at <= :before AND coalesce(lease_expires_at, :before) <= :before AND expires_at <= :before
+    SELECT rowid, fence FROM commitgate_operation WHERE state IN ({_WAITING}) AND {_IS_OLD} AND expires_at <= :before
     LIMIT :limit
 """
 
@@ -88,7 +86,11 @@ def update(connection: sqlite3.Connection, record: Record) -> None:
 
 def fence_floor(connection: sqlite3.Connection) -> int:
     """Return the highest fence of all rows that were ever deleted."""
-    return int(connection.execute("SELECT fence_floor FROM commitgate_ledger").fetchone()[0])
+    row = connection.execute("SELECT fence_floor FROM commitgate_ledger").fetchone()
+    if row is None or not isinstance(row[0], int):
+        # Taken for 0, it would give out fences a second time.
+        raise LedgerUnavailableError("the ledger has lost its fence floor; restore it from a copy")
+    return row[0]
 
 
 def delete_prunable(connection: sqlite3.Connection, *, before: float, limit: int) -> int:
