@@ -1,6 +1,6 @@
 """One call in a process of its own, killed at a fault point: a program for the kill and race tests.
 
-Arguments: ledger file, file of effects (one line each), fault point or "none", lease in seconds.
+Arguments: ledger file or URL, file of effects (one line each), fault point or "none", lease in seconds.
 Prints how the call ended: claimed and committed, replayed, or held by another.
 """
 
@@ -12,7 +12,7 @@ import anyio
 
 from commitgate.effect import Effect, EffectContext
 from commitgate.errors import InProgressError
-from commitgate.ledger import FaultLedger, FaultPoint, Fingerprint, Operation, SqliteLedger
+from commitgate.ledger import FaultLedger, FaultPoint, Fingerprint, Operation, ledger_at
 from commitgate.retry import operation_key
 
 
@@ -32,7 +32,7 @@ async def main(ledger_path: str, effects_path: str, killed_at: str, lease_s: str
         await reach(FaultPoint.INSIDE_EFFECT)
         return "T-1"
 
-    ledger = FaultLedger(SqliteLedger(ledger_path), reach)
+    ledger = FaultLedger(ledger_at(ledger_path, {}), reach)
     described = Effect[object, str](effect, name="shop.refund", version="1", adapter=None)
     fingerprint = Fingerprint("language", "shop.refund", "1", "input")
     async with anyio.create_task_group() as client:
@@ -49,7 +49,7 @@ async def main(ledger_path: str, effects_path: str, killed_at: str, lease_s: str
         try:
             async with driven:
                 if driven.replay is not None:
-                    print("replayed", type(driven.replay.verdict).__name__)
+                    print("replayed", type(driven.replay.standing).__name__)
                 else:
                     verdict = await driven.commit(None, value_json=b"1", receipt_json=b"{}")
                     print("ran", type(verdict).__name__)

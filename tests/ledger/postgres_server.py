@@ -20,6 +20,7 @@ USER = "commitgate"
 PASSWORD = "canary-5d1c"  # it must not be seen in any message
 START_S = 60.0
 STOP_S = 30.0
+WAIT_S = 30.0
 
 # What a test asks of the server is over when it ends: nothing needs to outlive a power cut.
 SETTINGS = {
@@ -79,6 +80,19 @@ class PostgresServer:
                 connection.execute(f"UPDATE {schema}.stopped_clock SET now = %s".encode(), (now,))
 
         return self.url(search_path=f"{schema},pg_catalog"), set_clock
+
+    def wait_until(self, condition: str, *parameters: object) -> None:
+        """Ask until there is a session of which the condition over ``pg_stat_activity`` holds."""
+        statement = f"SELECT count(*) FROM pg_stat_activity WHERE {condition}".encode()
+        give_up_at = time.monotonic() + WAIT_S
+        with self.connect() as connection:
+            while connection.execute(statement, parameters or None).fetchone() == (0,):
+                assert time.monotonic() < give_up_at
+                time.sleep(0.005)
+
+    def wait_until_blocked(self) -> None:
+        """Wait until a session waits for a lock that another holds."""
+        self.wait_until("wait_event_type = 'Lock'")
 
     def connect(self, url: str | None = None) -> psycopg.Connection:
         """Return a connection that commits each statement by itself."""

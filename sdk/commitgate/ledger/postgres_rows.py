@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, LiteralString, TypeAlias, cast
 from commitgate.effect_kind import EffectKind
 from commitgate.errors import LedgerUnavailableError
 from commitgate.ledger.postgres_schema import FENCE_LOCK, LOCK_SPACE, check_version
-from commitgate.ledger.record import PRUNABLE, Fingerprint, Record, State
+from commitgate.ledger.record import PRUNABLE, Fingerprint, Record, Scanned, State
 from commitgate.retry.keys import OperationKey
 
 if TYPE_CHECKING:
@@ -79,6 +79,12 @@ def load_latest(connection: OpenConnection, states: Collection[State], limit: in
     return tuple(_record(row) for row in rows)
 
 
+def load_after(connection: OpenConnection, after: bytes, limit: int) -> tuple[Scanned, ...]:
+    """Return at most ``limit`` rows whose keys come after ``after``, in the order of their keys."""
+    statement: LiteralString = f"SELECT {_COLUMNS} FROM commitgate_operation WHERE key > %s ORDER BY key LIMIT %s"
+    return tuple(_scanned(row) for row in connection.execute(statement, (after, limit), binary=True))
+
+
 def lock_fence_floor(connection: OpenConnection) -> int:
     """Return the highest fence of all rows that were deleted, and let none be deleted until the transaction ends.
 
@@ -113,11 +119,8 @@ def delete_old(connection: OpenConnection, older_than_s: float, limit: int) -> i
         WITH moment AS MATERIALIZED (SELECT {NOW} - %(age)s AS before),
         old AS MATERIALIZED (
             SELECT key FROM commitgate_operation, moment
-            WHERE updated_at <= before AND (
-                state = ANY(%(settled)s)
-                OR (state = %(claimed)s AND coalesce(lease_expires_at, before) <= before)
-                OR (state = ANY(%(waiting)s) AND coalesce(lease_expires_at, before) <= before AND expires_at <= before)
-            )
+            WHERE updated_at <= before AND coalesce(lease_expires_at, before) <= before
+            AND (state = ANY(%(settled)s) OR (state = ANY(%(waiting)s) AND expires_at <= before))
             ORDER BY updated_at LIMIT %(limit)s FOR UPDATE OF commitgate_operation SKIP LOCKED
         ),
         gone AS (DELETE FROM commitgate_operation USING old WHERE commitgate_operation.key = old.key RETURNING fence),
@@ -127,8 +130,7 @@ def delete_old(connection: OpenConnection, older_than_s: float, limit: int) -> i
     """
     parameters = {
         "age": older_than_s,
-        "settled": [state.value for state in PRUNABLE],
-        "claimed": State.CLAIMED.value,
+        "settled": [state.value for state in (*PRUNABLE, State.CLAIMED)],
         "waiting": [State.AWAITING_APPROVAL.value, State.APPROVED.value],
         "limit": limit,
     }
@@ -169,6 +171,13 @@ def _record(row: tuple[object, ...]) -> Record:
         raise LedgerUnavailableError(
             "a ledger row is damaged, or of a state that this release does not know; restore the ledger from a copy"
         ) from error
+
+
+def _scanned(row: tuple[object, ...]) -> Scanned:
+    try:
+        return Scanned(cast("bytes", row[0]), _checked_record(row))
+    except (AttributeError, TypeError, ValueError):
+        return Scanned(cast("bytes", row[0]), None)
 
 
 def _checked_record(row: tuple[object, ...]) -> Record:
@@ -212,4 +221,4 @@ def _optional_text(cell: object) -> str | None:
     return None if cell is None else _text(cell)
 
 
-__all__ = ["NOW", "delete_old", "insert", "load", "load_latest", "lock_fence_floor", "update"]
+__all__ = ["NOW", "delete_old", "insert", "load", "load_after", "load_latest", "lock_fence_floor", "update"]

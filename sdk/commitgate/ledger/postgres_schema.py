@@ -120,7 +120,9 @@ def check_version(found: object, place: str, known: int = len(MIGRATIONS)) -> No
 
 
 def _version(connection: OpenConnection, place: str, known: int) -> int:
-    (is_there,) = _row(connection, "SELECT to_regclass('commitgate_schema') IS NOT NULL")
+    # Not to_regclass: it may answer from what the session knew before it waited for the lock.
+    known_tables = "SELECT FROM pg_class WHERE relname = 'commitgate_schema' AND pg_table_is_visible(oid)"
+    (is_there,) = _row(connection, f"SELECT EXISTS ({known_tables})")
     if not is_there:
         return 0
     (version,) = _row(connection, "SELECT max(version) FROM commitgate_schema")
