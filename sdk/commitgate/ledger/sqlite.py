@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Collection
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
@@ -147,9 +148,14 @@ class SqliteLedger(StepLedger):
     async def prune(self, *, older_than_s: float, limit: int = MOST_PRUNED) -> int:
         """Delete rows on which nothing can hang any more; see ``Ledger.prune``."""
         check_prune(older_than_s, limit)
-        return await self._in_thread(
-            lambda connection: delete_prunable(connection, before=self._clock() - older_than_s, limit=limit)
-        )
+        deleted = 0
+        while deleted < limit:
+            wanted = min(MOST_PRUNED, limit - deleted)
+            found = await self._in_thread(partial(self._delete, older_than_s, wanted))
+            deleted += found
+            if found < wanted:
+                break
+        return deleted
 
     async def _take(self, key: OperationKey, step: Step) -> tuple[Record, float]:
         def take(connection: sqlite3.Connection) -> tuple[Record, float]:
@@ -169,6 +175,9 @@ class SqliteLedger(StepLedger):
     async def _in_thread(self, work: Callable[[sqlite3.Connection], ResultT], *, begin: str = WRITING) -> ResultT:
         check_outside(self)
         return await anyio.to_thread.run_sync(self._run, work, begin, limiter=self._turn())
+
+    def _delete(self, older_than_s: float, limit: int, connection: sqlite3.Connection) -> int:
+        return delete_prunable(connection, before=self._clock() - older_than_s, limit=limit)
 
     def _turn(self) -> anyio.CapacityLimiter:
         try:
