@@ -34,9 +34,10 @@ from commitgate.run.approval import (
 from commitgate.run.conversation import MessageLike, PromptSchema
 from commitgate.run.facts import Facts
 from commitgate.run.order import DEFAULT_APPROVAL_EXPIRES_S, InProgress, Order, checked_effect
-from commitgate.run.shared import DEFAULT_LEASE_S, Shared
+from commitgate.run.shared import Shared
 from commitgate.run.structured_run import StructuredRun
-from commitgate.timeouts import Timeouts
+from commitgate.timeouts import DEFAULT_LEASE_S, Timeouts
+from commitgate.tools.face import ToolsFace
 from commitgate.worker_thread import run_in_thread
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ T = TypeVar("T", default=JsonValue)
 R = TypeVar("R", default=None)
 
 
-class Client:
+class Client(ToolsFace):
     """Make calls. Use it with ``async with``; leaving it cancels what still runs and finishes commits.
 
     Args:

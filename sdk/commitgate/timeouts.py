@@ -7,14 +7,17 @@ from dataclasses import dataclass, fields
 from commitgate.argument import check_finite
 from commitgate.errors import MisuseError
 
+DEFAULT_LEASE_S = 30.0
+"""Seconds for which an operation key stays taken after its process was killed."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeouts:
     """Bound the waits of one call, in seconds; None sets no limit.
 
     They bound generating and judging. A commit that has begun is not cut off in its ledger's writes: only its effect
-    is bounded, by what is left of ``total_s``, and ends in doubt past it. A scope of the caller's own around the call
-    is a cancellation, never a ``TimedOut``.
+    is bounded, by what is left of ``total_s``, and ends in doubt past it; a transactional one is not cut off. A scope
+    of the caller's own around the call is a cancellation, never a ``TimedOut``.
 
     Attributes:
         pool_s: for a free connection, or a free place to decode on this machine.
@@ -43,4 +46,4 @@ class Timeouts:
                 raise MisuseError(f"{name} must be {wanted}, found {value!r}")
 
 
-__all__ = ["Timeouts"]
+__all__ = ["DEFAULT_LEASE_S", "Timeouts"]

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from math import isfinite
 from types import TracebackType
 from typing import Generic, TypeVar
@@ -22,14 +23,22 @@ import anyio
 from anyio.abc import TaskGroup
 from anyio.lowlevel import checkpoint_if_cancelled
 
-from commitgate.cancellation import is_cancellation, must_go_on
+from commitgate.cancellation import is_cancellation, is_interrupt, must_go_on
 from commitgate.effect import Effect
-from commitgate.errors import LeaseLostError, LedgerError, LedgerUnavailableError, MisuseError
+from commitgate.effect_kind import RESUMABLE
+from commitgate.errors import (
+    IllegalTransitionError,
+    LeaseLostError,
+    LedgerError,
+    LedgerUnavailableError,
+    MisuseError,
+)
 from commitgate.ledger.base import Claimed, Ledger
-from commitgate.ledger.commit import CommitPath
-from commitgate.ledger.record import Fingerprint, Record
+from commitgate.ledger.commit import CommitPath, write_settled
+from commitgate.ledger.record import Fingerprint, Record, State
 from commitgate.ledger.verdict import Doubt, Replay, Verdict, standing_of
 from commitgate.retry.keys import OperationKey
+from commitgate.timeouts import DEFAULT_LEASE_S
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -71,7 +80,7 @@ class Operation(Generic[T, R]):
         *,
         owner: str,
         on_lease_lost: Callable[[], None],
-        lease_s: float,
+        lease_s: float = DEFAULT_LEASE_S,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
     ) -> None:
@@ -204,17 +213,13 @@ class Operation(Generic[T, R]):
             MisuseError: nothing is claimed, or the operation was ended before.
         """
 
-        async def order(claimed: Claimed) -> None:
-            await self._ledger.propose(
-                self._key,
-                claimed.fence,
-                value=value_json,
-                receipt=receipt_json,
-                reason=reason,
-                expires_s=expires_s,
+
+        def propose(fence: int) -> Callable[[], Awaitable[None]]:
+            return lambda: self._ledger.propose(
+                self._key, fence, value=value_json, receipt=receipt_json, reason=reason, expires_s=expires_s
             )
 
-        await self._carry_out_once(order)
+        await self._carry_out_once(propose, State.AWAITING_APPROVAL)
 
     async def put_in_doubt(self, reason: str) -> None:
         """Record that a started effect, which was taken over, must not be run again by this call.
@@ -228,7 +233,7 @@ class Operation(Generic[T, R]):
             MisuseError: nothing is claimed, or the operation was ended before.
         """
         await self._carry_out_once(
-            lambda claimed: self._ledger.mark_in_doubt(self._key, claimed.fence, reason=reason),
+            lambda fence: lambda: self._ledger.mark_in_doubt(self._key, fence, reason=reason), State.IN_DOUBT
         )
 
     async def release(self, ending: str) -> bool:
@@ -247,17 +252,18 @@ class Operation(Generic[T, R]):
         await self._carry_out(lambda claimed: self._give_back(claimed, ending))
         return self._is_written
 
-    async def _carry_out_once(self, order: Callable[[Claimed], Awaitable[None]]) -> None:
+    async def _carry_out_once(self, step: Callable[[int], Callable[[], Awaitable[None]]], target: State) -> None:
         self._check_open()
         await checkpoint_if_cancelled()
 
         async def write(claimed: Claimed) -> None:
             try:
-                await order(claimed)
+                await write_settled(self._ledger, self._key, claimed.fence, step(claimed.fence), target)
             except BaseException as error:
                 if must_go_on(error):
                     raise
                 self._failure = _tellable(error)
+                await self._give_back(claimed, "ledger_unavailable")
 
         await self._carry_out(write)
         if self._failure is not None:
@@ -360,17 +366,28 @@ class Operation(Generic[T, R]):
         raised = self._verdict.error if isinstance(self._verdict, Doubt) else None
         if raised is not None and must_go_on(raised):
             raise raised
-        if not isinstance(raised, Exception | None) and not is_cancellation(raised):
+        if raised is not None and is_interrupt(raised):
             # KeyboardInterrupt, SystemExit and the like: recorded, and the caller's to raise, not ours to swallow.
             self._failure = raised
 
     async def _give_back(self, claimed: Claimed, ending: str) -> None:
         try:
             await self._ledger.release(self._key, claimed.fence, ending=ending)
+        except IllegalTransitionError:
+            await self._leave_to_the_next(claimed, ending)
+            return
         except LedgerError:
             # Nothing is lost: the claim ends with its lease, or is not this call's any more.
             return
         self._is_written = True
+
+    async def _leave_to_the_next(self, claimed: Claimed, ending: str) -> None:
+        """Let the next call run a started effect that may be run again, at once and not only after the lease."""
+        if self._effect is None or self._effect.kind not in RESUMABLE:
+            return
+        reason = f"the effect was started, and the call that was to finish it ended as {ending}"
+        with suppress(LedgerError):
+            await self._ledger.mark_in_doubt(self._key, claimed.fence, reason=reason)
 
 
 def _tellable(error: BaseException) -> BaseException:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Generic, TypeVar
 
 from commitgate.gate.judge import Chosen, Judge
-from commitgate.outcome import Failed, NeedsApproval
+from commitgate.outcome import Ending, Failed, NeedsApproval
 from commitgate.run.facts import Facts
 from commitgate.run.scrutiny import Scrutiny
 
 T = TypeVar("T")
+E = TypeVar("E", bound=Ending)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,12 +36,16 @@ class Given(Generic[T]):
         self.facts.layers = self.judge.records
         chosen = self.judge.choose(self.text)
         if not isinstance(chosen, Chosen):
-            return self.facts.fill(chosen)
+            return self._filled(chosen)
         ending = await self.judge.deliberate(chosen.value, self.scrutiny.checks, self.scrutiny.context())
         if ending is None or isinstance(ending, NeedsApproval):
             self.facts.value_digest = sha256(chosen.value_json).hexdigest()
             self.facts.proposed = chosen.value_json
-        return chosen if ending is None else self.facts.fill(ending)
+        return chosen if ending is None else self._filled(ending)
+
+    def _filled(self, ending: E) -> E:
+        """Return the ending with its receipt; what was given is its text, as what a model wrote would be."""
+        return replace(self.facts.fill(ending), partial_text=self.text.decode(errors="replace"))
 
 
 __all__ = ["Given"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from commitgate.effect import Effect
@@ -24,19 +25,31 @@ UNKNOWN_REASON = "nobody can know yet whether the effect happened"
 NOT_APPLIED_REASON = "the effect was found not to have happened"
 
 
-async def reconciled(ledger: Ledger, effect: Effect[T, R], record: Record, *, by: str) -> Record:
-    """Return the row of an effect in doubt after its own function looked downstream.
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Hold a finding as the ledger takes it.
+
+    Attributes:
+        finding: what was found out.
+        result: the effect's result as JSON, where it was applied.
+        reason: why, for a row that is not committed.
+    """
+
+    finding: Finding
+    result: bytes | None = field(default=None, repr=False)
+    reason: str = ""
+
+
+async def look(effect: Effect[T, R], record: Record) -> Found:
+    """Ask an effect's own function what became of it.
 
     Args:
-        ledger: where the row is.
         effect: has a ``reconcile`` function.
-        record: the row.
-        by: who had it looked at.
+        record: the row in doubt.
 
     Raises:
-        MisuseError: the function returned something else than a finding.
-        LeaseLostError: the row changed meanwhile.
-        Exception: what the function raised; nothing was written.
+        MisuseError: the function returned something else than a finding, or a result that has no JSON form.
+        Exception: what the function raised.
     """
     function = effect.reconcile
     assert function is not None, "the effect can be looked for"
@@ -48,22 +61,46 @@ async def reconciled(ledger: Ledger, effect: Effect[T, R], record: Record, *, by
         found = await cast("Awaitable[object]", found)
     match found:
         case Applied():
-            result = cast("Applied[R]", found).result
-            finding, stored, reason = Finding.APPLIED, effect.dump(result), ""
+            return Found(Finding.APPLIED, _dumped(effect, cast("Applied[R]", found).result))
         case NotApplied():
-            finding, stored, reason = Finding.NOT_APPLIED, None, NOT_APPLIED_REASON
+            return Found(Finding.NOT_APPLIED, reason=NOT_APPLIED_REASON)
         case Unknown():
-            finding, stored, reason = Finding.UNKNOWN, None, record.reason or UNKNOWN_REASON
+            return Found(Finding.UNKNOWN, reason=record.reason or UNKNOWN_REASON)
         case _:
             raise MisuseError(
                 f"reconcile of the effect {effect.name} returned {type(found).__name__}; return Applied(result), "
                 "NotApplied() or Unknown()"
             )
-    return await ledger.reconcile(record.key, record.fence, by=by, finding=finding, result=stored, reason=reason)
+
+
+def _dumped(effect: Effect[T, R], result: R) -> bytes:
+    try:
+        return effect.dump(result)
+    except ValueError as error:
+        raise MisuseError(f"reconcile of the effect {effect.name} found that it was applied, but {error}") from error
+
+
+async def write_finding(ledger: Ledger, record: Record, found: Found, *, by: str) -> Record:
+    """Write down what was found, and return the row.
+
+    Args:
+        ledger: where the row is.
+        record: the row that was looked at.
+        found: what was found.
+        by: who had it looked at.
+
+    Raises:
+        LeaseLostError: the row was taken over meanwhile.
+        IllegalTransitionError: it was settled meanwhile.
+        InProgressError: the effect is running.
+    """
+    return await ledger.reconcile(
+        record.key, record.fence, by=by, finding=found.finding, result=found.result, reason=found.reason
+    )
 
 
 async def reconcile_key(ledger: Ledger, key: OperationKey, effect: Effect[T, R], *, by: str) -> Record:
-    """Have the effect in doubt under a key looked for; see ``reconciled``.
+    """Have the effect in doubt under a key looked for; see ``look`` and ``write_finding``.
 
     Raises:
         KeyConflictError: the row belongs to another effect.
@@ -87,7 +124,7 @@ async def reconcile_key(ledger: Ledger, key: OperationKey, effect: Effect[T, R],
     )
     if differs:
         raise KeyConflictError(f"the key's effect has another {' and '.join(differs)}", differs=differs)
-    return await reconciled(ledger, effect, record, by=by)
+    return await write_finding(ledger, record, await look(effect, record), by=by)
 
 
-__all__ = ["NOT_APPLIED_REASON", "UNKNOWN_REASON", "reconcile_key", "reconciled"]
+__all__ = ["NOT_APPLIED_REASON", "UNKNOWN_REASON", "Found", "look", "reconcile_key", "write_finding"]

@@ -21,7 +21,8 @@ from commitgate.run.receipt_json import load_receipt
 
 T = TypeVar("T")
 
-_STANDS = "the key's value was committed and its effect, if any, has run, but the value"
+_IS_COMMITTED = "the key's value was committed and its effect, if any, has run, but the value"
+_IS_NOT = "the key's value was chosen and is not committed yet; nothing was done with it now, because the value"
 
 
 def read_receipt(stored: bytes | None, otherwise: Receipt) -> Receipt:
@@ -32,35 +33,39 @@ def read_receipt(stored: bytes | None, otherwise: Receipt) -> Receipt:
         return otherwise
 
 
-def read_value(contract: Contract[T], stored: bytes | None, digest: str | None) -> Chosen[T]:
+def read_value(
+    contract: Contract[T], stored: bytes | None, digest: str | None, *, is_committed: bool = True
+) -> Chosen[T]:
     """Make the value again from the ledger's bytes, through the same type layer.
 
     Args:
         contract: what the call asks for.
         stored: the value as JSON.
         digest: SHA-256 of the value as its receipt tells it; None where that could not be read.
+        is_committed: what to tell of it where it cannot be read.
 
     Raises:
-        StoredValueError: it is another value than the one that was committed, or the contract refuses it.
+        StoredValueError: it is another value than the one that was chosen, or the contract refuses it.
     """
+    told = _IS_COMMITTED if is_committed else _IS_NOT
     if stored is None:
-        raise StoredValueError(f"{_STANDS} is missing from the ledger's row; restore the ledger from a copy")
+        raise StoredValueError(f"{told} is missing from the ledger's row; restore the ledger from a copy")
     if digest is not None and sha256(stored).hexdigest() != digest:
-        raise StoredValueError(f"{_STANDS} in the ledger's row was changed since; restore the ledger from a copy")
+        raise StoredValueError(f"{told} in the ledger's row was changed since; restore the ledger from a copy")
     if digest is None and contract.type_adapter is None:
         judged = Judge(contract, clock=time.perf_counter).choose(stored)
         if isinstance(judged, Chosen):
             return judged
-        raise _refused(judged.failures[0])
+        raise _refused(told, judged.failures[0])
     loaded = load(contract, stored)
     if isinstance(loaded, Typed):
         return Chosen(loaded.value, stored)
-    raise _refused(loaded[0])
+    raise _refused(told, loaded[0])
 
 
-def _refused(failure: Failure) -> StoredValueError:
+def _refused(told: str, failure: Failure) -> StoredValueError:
     return StoredValueError(
-        f"{_STANDS} cannot be loaded ({failure.layer}: {failure.code} at {failure.pointer or 'the root'}); call with "
+        f"{told} cannot be loaded ({failure.layer}: {failure.code} at {failure.pointer or 'the root'}); call with "
         "the type that stored it"
     )
 

@@ -15,9 +15,6 @@ from commitgate.run.approval import WaitingOrders
 if TYPE_CHECKING:
     from commitgate.ledger import Ledger
 
-DEFAULT_LEASE_S = 30.0
-"""Seconds for which an operation key stays taken after its process was killed."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shared:
@@ -40,4 +37,4 @@ class Shared:
     lease_s: float
 
 
-__all__ = ["DEFAULT_LEASE_S", "Shared"]
+__all__ = ["Shared"]

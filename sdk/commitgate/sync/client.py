@@ -21,10 +21,9 @@ from commitgate.run.active import Drained
 from commitgate.run.approval import PendingApproval
 from commitgate.run.conversation import MessageLike, PromptSchema
 from commitgate.run.order import DEFAULT_APPROVAL_EXPIRES_S, InProgress
-from commitgate.run.shared import DEFAULT_LEASE_S
 from commitgate.sync.bridge import Bridge
 from commitgate.sync.structured_run import StructuredRun
-from commitgate.timeouts import Timeouts
+from commitgate.timeouts import DEFAULT_LEASE_S, Timeouts
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
