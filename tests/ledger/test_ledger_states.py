@@ -148,7 +148,7 @@ CASES = (
     Case(row(APPROVED, lease_s=5), claim("first"), Guard.SAME_OWNER, RENEWED),
     Case(row(APPROVED, lease_s=5, expires_at=NOW - 1), claim("first"), Guard.SAME_OWNER, RENEWED),
     Case(row(APPROVED, lease_s=5, expires_at=NOW - 1), claim(), Guard.LEASE_RUNS, {}),
-    Case(row(APPROVED, expires_at=NOW), claim(), Guard.EXPIRED, EXPIRED),
+    Case(row(APPROVED, expires_at=NOW, decided_by="ann"), claim(), Guard.EXPIRED, {**EXPIRED, "decided_by": None}),
     Case(row(APPROVED, lease_expires_at=None, expires_at=NOW), claim("first"), Guard.EXPIRED, EXPIRED),
     Case(row(APPROVED, expires_at=NOW + 0.5), claim(kind=BY_KEY), Guard.ANY, {"effect_kind": BY_KEY, **TAKEN}),
     Case(row(APPROVED, lease_expires_at=None), claim("first"), Guard.ANY, {**TAKEN, "owner": "first"}),
