@@ -36,4 +36,9 @@ def must_go_on(error: BaseException) -> bool:
     return is_cancellation(error) and is_being_cancelled()
 
 
-__all__ = ["is_being_cancelled", "is_cancellation", "must_go_on"]
+def is_interrupt(error: BaseException) -> bool:
+    """Say whether the exception ends the program and not one piece of work: ``KeyboardInterrupt``, ``SystemExit``."""
+    return not isinstance(error, Exception) and not is_cancellation(error)
+
+
+__all__ = ["is_being_cancelled", "is_cancellation", "is_interrupt", "must_go_on"]

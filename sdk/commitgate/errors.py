@@ -20,7 +20,7 @@ The tree::
     │   ├── KeyConflictError         the operation key belongs to another contract, effect or input
     │   ├── InProgressError          another call holds the operation key
     │   ├── LeaseLostError           this call's claim was taken over or settled by another
-    │   ├── StoredValueError         a committed value cannot be loaded again
+    │   ├── StoredValueError         a stored value cannot be loaded again
     │   ├── DecisionError            an approval or rejection of what does not wait for one
     │   └── IllegalTransitionError   the ledger was driven out of order; a bug in the calling code
     ├── EffectRejected               raised BY an effect: a clean no, nothing happened
@@ -180,9 +180,9 @@ class LeaseLostError(LedgerError):
 
 
 class StoredValueError(LedgerError):
-    """Raised when the key's value was committed, its effect included, but cannot be loaded as the contract asks.
+    """Raised when the value stored under the key, or what its effect returned, cannot be loaded as the contract asks.
 
-    Nothing was done again. Call with the type that stored it, or read the value out of the ledger's row.
+    Nothing was done with it now. Call with the type that stored it, or read the value out of the ledger's row.
     """
 
 

@@ -33,6 +33,7 @@ from commitgate.ledger import (
     Rejected,
     State,
 )
+from commitgate.ledger.commit import WRITE_TRIES
 from commitgate.ledger.states import LEASE_ENDED_REASON
 from commitgate.retry import OperationKey, effect_key, operation_key
 
@@ -137,7 +138,7 @@ async def test_a_committed_operation_is_replayed_without_its_effect(ledger: Ledg
             if driven.replay is None:
                 await driven.commit(None, **PAYLOADS)
     assert driven.replay is not None
-    assert driven.replay.verdict == Applied("T-1")
+    assert driven.replay.standing == Applied("T-1")
     assert driven.replay.record.value == b'{"a":1}'
     assert (driven.fence, driven.attempt, driven.verdict) == (0, 0, None)
     assert len(effect.contexts) == 1
@@ -148,7 +149,7 @@ async def test_a_value_without_an_effect_is_committed_and_replayed(ledger: Ledge
         assert await driven.commit(None, **PAYLOADS) == Applied(None)
     async with operation(ledger, None, no_effect) as driven:
         assert driven.replay is not None
-        assert driven.replay.verdict == Applied(None)
+        assert driven.replay.standing == Applied(None)
 
 
 async def test_a_clean_no_ends_as_rejected_now_and_later(ledger: Ledger, fingerprint: Fingerprint) -> None:
@@ -157,7 +158,7 @@ async def test_a_clean_no_ends_as_rejected_now_and_later(ledger: Ledger, fingerp
         assert await driven.commit(None, **PAYLOADS) == Rejected("sold out")
     async with operation(ledger, effect, fingerprint) as driven:
         assert driven.replay is not None
-        assert driven.replay.verdict == Rejected("sold out")
+        assert driven.replay.standing == Rejected("sold out")
     assert len(effect.contexts) == 1
 
 
@@ -174,7 +175,7 @@ async def test_any_other_exception_leaves_a_doubt_that_names_its_type_alone(
     assert "canary" not in repr(verdict)
     async with operation(ledger, effect, fingerprint) as driven:
         assert driven.replay is not None
-        assert driven.replay.verdict == Doubt("the effect raised ConnectionError")
+        assert driven.replay.standing == Doubt("the effect raised ConnectionError")
     assert len(effect.contexts) == 1
 
 
@@ -404,12 +405,22 @@ async def test_an_intent_that_cannot_be_stored_starts_no_effect_and_frees_the_ke
     ledger: Ledger, fingerprint: Fingerprint
 ) -> None:
     effect = CountedEffect()
-    faulty = FaultLedger(ledger, failing(FaultPoint.BEFORE_INTENT, times=1))
+    faulty = FaultLedger(ledger, failing(FaultPoint.BEFORE_INTENT, times=WRITE_TRIES))
     with pytest.raises(LedgerUnavailableError, match="disk is full"):
         async with operation(faulty, effect, fingerprint) as driven:
             await driven.commit(None, **PAYLOADS)
     assert effect.contexts == []
     assert (await row_of(ledger)).state is State.RELEASED
+
+
+async def test_an_intent_that_could_not_be_stored_for_a_moment_is_tried_again(
+    ledger: Ledger, fingerprint: Fingerprint
+) -> None:
+    faulty = FaultLedger(ledger, failing(FaultPoint.BEFORE_INTENT, times=WRITE_TRIES - 1))
+    effect = CountedEffect()
+    async with operation(faulty, effect, fingerprint) as driven:
+        assert await driven.commit(None, **PAYLOADS) == Applied("T-1")
+    assert len(effect.contexts) == 1
 
 
 async def test_an_intent_that_was_stored_in_spite_of_an_error_goes_on(ledger: Ledger, fingerprint: Fingerprint) -> None:
@@ -454,14 +465,56 @@ async def test_a_final_write_that_keeps_failing_is_a_doubt_now_and_when_the_leas
     clock.now += 31
     async with operation(ledger, CountedEffect(act), fingerprint, owner="second") as driven:
         assert driven.replay is not None
-        assert driven.replay.verdict == Doubt(LEASE_ENDED_REASON)
+        assert driven.replay.standing == Doubt(LEASE_ENDED_REASON)
 
 
 async def test_a_store_that_fails_at_the_claim_says_so(fingerprint: Fingerprint) -> None:
-    faulty = FaultLedger(MemoryLedger(), failing(FaultPoint.AFTER_CLAIM, times=1))
+    faulty = FaultLedger(MemoryLedger(), failing(FaultPoint.AFTER_CLAIM, times=2))
     with pytest.raises(LedgerUnavailableError):
         async with operation(faulty, refund, fingerprint):
             pytest.fail("claimed in spite of an error")
+
+
+@pytest.mark.parametrize("point", [FaultPoint.BEFORE_CLAIM, FaultPoint.AFTER_CLAIM])
+async def test_a_claim_of_which_the_answer_was_lost_is_the_same_claim(
+    ledger: Ledger, fingerprint: Fingerprint, point: FaultPoint
+) -> None:
+    async with operation(FaultLedger(ledger, failing(point, times=1)), refund, fingerprint) as driven:
+        assert (driven.fence, driven.attempt, driven.resumed) == (1, 1, None)
+        assert await driven.commit(None, **PAYLOADS) == Applied("T-1")
+
+
+async def test_a_lost_answer_hides_no_other_call(ledger: Ledger, fingerprint: Fingerprint) -> None:
+    await ledger.claim(KEY, fingerprint, owner="other", lease_s=30.0)
+    with pytest.raises(InProgressError):
+        async with operation(FaultLedger(ledger, failing(FaultPoint.AFTER_CLAIM, times=1)), refund, fingerprint):
+            pytest.fail("claimed what another call holds")
+
+
+INTERRUPTED = {
+    FaultPoint.BEFORE_INTENT: (State.RELEASED, 0),
+    FaultPoint.AFTER_INTENT: (State.EFFECT_STARTED, 0),
+    FaultPoint.AFTER_EFFECT: (State.COMMITTED, 1),
+    FaultPoint.AFTER_COMMIT: (State.COMMITTED, 1),
+}
+
+
+@pytest.mark.parametrize("point", INTERRUPTED)
+async def test_an_interrupt_inside_the_ledger_is_never_swallowed(
+    ledger: Ledger, fingerprint: Fingerprint, point: FaultPoint
+) -> None:
+    left = [1]
+
+    async def reach(reached: FaultPoint) -> None:
+        if reached is point and left[0]:
+            left[0] -= 1
+            raise KeyboardInterrupt
+
+    effect = CountedEffect()
+    async with operation(FaultLedger(ledger, reach), effect, fingerprint) as driven:
+        with pytest.raises(KeyboardInterrupt):
+            await driven.commit(None, **PAYLOADS)
+    assert ((await row_of(ledger)).state, len(effect.contexts)) == INTERRUPTED[point]
 
 
 async def test_a_release_that_fails_is_told_and_does_not_raise(ledger: Ledger, fingerprint: Fingerprint, clock) -> None:

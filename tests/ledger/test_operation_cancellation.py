@@ -24,7 +24,7 @@ from commitgate.retry import operation_key
 
 KEY = operation_key("case-4711")
 MOST_STEPS = 200
-COMMIT_POINTS = [point for point in FaultPoint if point is not FaultPoint.AFTER_CLAIM]
+COMMIT_POINTS = [point for point in FaultPoint if point not in (FaultPoint.BEFORE_CLAIM, FaultPoint.AFTER_CLAIM)]
 
 
 def ignore() -> None:

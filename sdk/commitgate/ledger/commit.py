@@ -15,10 +15,10 @@ from typing import Generic, TypeVar
 
 import anyio
 
-from commitgate.cancellation import must_go_on
+from commitgate.cancellation import is_interrupt, must_go_on
 from commitgate.effect import Effect, EffectContext, TransactionContext
 from commitgate.effect_kind import EffectKind
-from commitgate.errors import EffectRejected, LedgerUnavailableError, StoredValueError
+from commitgate.errors import EffectRejected, LeaseLostError, LedgerUnavailableError, StoredValueError
 from commitgate.ledger.base import Claimed, Ledger
 from commitgate.ledger.record import Record, State
 from commitgate.ledger.transaction import RolledBack, Transaction
@@ -70,7 +70,7 @@ class CommitPath(Generic[T, R]):
         fence = self.claimed.fence
         if self.effect is None:
             commit = partial(self.ledger.commit_value, self.key, fence, value=value_json, receipt=receipt_json)
-            await self._write_first(commit, State.COMMITTED)
+            await write_settled(self.ledger, self.key, fence, commit, State.COMMITTED)
             return Applied(None)
         resumed = self.claimed.resumed
         if resumed is None or resumed.state is not State.EFFECT_STARTED:
@@ -82,26 +82,10 @@ class CommitPath(Generic[T, R]):
                 receipt=receipt_json,
                 lease_s=self.lease_s,
             )
-            await self._write_first(start, State.EFFECT_STARTED)
+            await write_settled(self.ledger, self.key, fence, start, State.EFFECT_STARTED)
         if self.effect.kind is EffectKind.TRANSACTIONAL:
             return await self._run_transactional(self.effect, value, timeout_s)
         return await self._run_effect(self.effect, value, timeout_s)
-
-    async def _write_first(self, write: Callable[[], Awaitable[None]], target: State) -> None:
-        for tries_left in reversed(range(WRITE_TRIES)):
-            try:
-                await write()
-            except BaseException as error:
-                # Whatever a store raises, the write may stand; and a second try finds the row moved on by the first.
-                if must_go_on(error):
-                    raise
-                row = await self._read()
-                if row is not None and row.fence == self.claimed.fence and row.state is target:
-                    return
-                if not tries_left or not isinstance(error, LedgerUnavailableError):
-                    raise
-            else:
-                return
 
     def _context(self, effect: Effect[T, R], timeout_s: float | None) -> EffectContext:
         return EffectContext(
@@ -168,28 +152,31 @@ class CommitPath(Generic[T, R]):
                 return await self._rolled_back(effect, rolled_back.error)
             except BaseException as error:
                 # The answer to COMMIT may be what was lost; what was not committed may be run again.
-                if must_go_on(error):
+                if must_go_on(error) or is_interrupt(error):
                     raise
                 settled = await self._settled_meanwhile(effect)
-                if settled is not None:
+                may_try = tries_left > 0 and isinstance(error, LedgerUnavailableError)
+                if settled is not None and not (may_try and isinstance(settled, Doubt)):
                     return settled
-                if not tries_left or not isinstance(error, LedgerUnavailableError):
+                if not may_try:
                     raise
         raise AssertionError("the last try returns or raises")
 
     async def _settled_meanwhile(self, effect: Effect[T, R]) -> Verdict[R] | None:
-        """Say how a transaction ended of which the answer was lost; None where it was rolled back."""
+        """Say how a transaction ended of which the answer was lost; None where it was not committed."""
         try:
             # A write of its own waits for whatever of the transaction is still on its way; a read would not.
             await self.ledger.extend(self.key, self.claimed.fence, lease_s=self.lease_s)
         except BaseException as error:
-            if must_go_on(error):
+            if must_go_on(error) or is_interrupt(error):
                 raise
-            row = await self._read()
-            if row is None:
+            row = await _read(self.ledger, self.key)
+            settled = None if row is None else self._standing(effect, row)
+            if settled is None and not isinstance(error, LeaseLostError):
+                # What is read as not committed may be committed the moment after.
                 told = "the ledger cannot say whether the effect was committed"
                 return Doubt(f"{told}; call again with the same key", error)
-            return self._standing(effect, row)
+            return settled
         return None
 
     async def _rolled_back(self, effect: Effect[T, R], error: BaseException) -> Verdict[R]:
@@ -231,7 +218,6 @@ class CommitPath(Generic[T, R]):
     ) -> Verdict[R]:
         """Return ``verdict`` once the row is in ``target``; else what the row says, or a doubt."""
         raised: BaseException | None = None
-        row: Record | None = None
         for _ in range(WRITE_TRIES):
             try:
                 await write()
@@ -239,16 +225,22 @@ class CommitPath(Generic[T, R]):
                 # The effect has run: whatever a store raises, it must not look as if it had not.
                 if must_go_on(error):
                     raise
-                raised = error
-                row = await self._read()
+                # An interrupt ends the program once the row is written: no later error may hide it.
+                raised = raised if raised is not None and is_interrupt(raised) else error
+                row = await _read(self.ledger, self.key)
                 if row is not None and row.fence == self.claimed.fence and row.state is target:
-                    return verdict
+                    break
+                settled = None if row is None else self._standing(effect, row)
+                if settled is not None:
+                    verdict = settled
+                    break
             else:
-                return verdict
-        settled = None if row is None else self._standing(effect, row)
-        if settled is not None:
-            return settled
-        return verdict if isinstance(verdict, Doubt) else Doubt(otherwise, raised)
+                break
+        else:
+            verdict = verdict if isinstance(verdict, Doubt) else Doubt(otherwise, raised)
+        if raised is not None and is_interrupt(raised):
+            raise raised
+        return verdict
 
     @staticmethod
     def _standing(effect: Effect[T, R], row: Record) -> Verdict[R] | None:
@@ -260,15 +252,47 @@ class CommitPath(Generic[T, R]):
         except StoredValueError as error:
             return Doubt("the effect ran, but its result cannot be read from the ledger's row", error)
 
-    async def _read(self) -> Record | None:
-        """Return the row; None where it cannot be read."""
+
+async def write_settled(
+    ledger: Ledger, key: OperationKey, fence: int, write: Callable[[], Awaitable[None]], target: State
+) -> None:
+    """Take a step before anything has happened that could not be taken back, and see to it that it stands.
+
+    Args:
+        ledger: where.
+        key: the operation key.
+        fence: that under which it is written.
+        write: takes the step.
+        target: the state after it.
+
+    Raises:
+        LedgerError: it was not taken, or nobody can say.
+    """
+    for tries_left in reversed(range(WRITE_TRIES)):
         try:
-            return await self.ledger.read(self.key)
+            await write()
         except BaseException as error:
-            # The error that led here is the one to report.
-            if must_go_on(error):
+            # Whatever a store raises, the write may stand; and a second try finds the row moved on by the first.
+            if must_go_on(error) or is_interrupt(error):
                 raise
-            return None
+            row = await _read(ledger, key)
+            if row is not None and row.fence == fence and row.state is target:
+                return
+            if not tries_left or not isinstance(error, LedgerUnavailableError):
+                raise
+        else:
+            return
+
+
+async def _read(ledger: Ledger, key: OperationKey) -> Record | None:
+    """Return the row; None where it cannot be read."""
+    try:
+        return await ledger.read(key)
+    except BaseException as error:
+        # The error that led here is the one to report.
+        if must_go_on(error) or is_interrupt(error):
+            raise
+        return None
 
 
 async def _within(timeout_s: float | None, work: Awaitable[R]) -> tuple[R] | None:
@@ -278,4 +302,4 @@ async def _within(timeout_s: float | None, work: Awaitable[R]) -> tuple[R] | Non
     return None
 
 
-__all__ = ["AGAIN", "WRITE_TRIES", "CommitPath"]
+__all__ = ["AGAIN", "WRITE_TRIES", "CommitPath", "write_settled"]

@@ -213,7 +213,6 @@ class Operation(Generic[T, R]):
             MisuseError: nothing is claimed, or the operation was ended before.
         """
 
-
         def propose(fence: int) -> Callable[[], Awaitable[None]]:
             return lambda: self._ledger.propose(
                 self._key, fence, value=value_json, receipt=receipt_json, reason=reason, expires_s=expires_s

@@ -236,7 +236,7 @@ def _claim(row: Record, step: Claim, now: float) -> Record:
             # A call whose claim ended with a proposal, or which gave the approved value back, has none to ask about.
             Guard.SAME_OWNER: row.owner == step.owner and row.lease_expires_at is not None,
             Guard.LEASE_RUNS: _lease_left_s(row, now) > 0,
-            Guard.EXPIRED: _is_expired(row, now),
+            Guard.EXPIRED: is_expired(row, now),
             Guard.RESUMABLE: can_resume,
             Guard.ANY: True,
         }.__getitem__,
@@ -278,7 +278,7 @@ def _counted_anew(row: Record, step: Claim, now: float) -> Record:
 
 
 def _decide(row: Record | None, step: Decision, now: float) -> Record:
-    guards = {Guard.EXPIRED: row is not None and _is_expired(row, now), Guard.ANY: True}
+    guards = {Guard.EXPIRED: row is not None and is_expired(row, now), Guard.ANY: True}
     taken = _transition(row, step, guards.__getitem__)
     if row is None or taken is None:
         found = "the key was never claimed" if row is None else f"the key is in state {row.state}"
@@ -377,7 +377,8 @@ def _expired(row: Record, now: float) -> Record:
     )
 
 
-def _is_expired(row: Record, now: float) -> bool:
+def is_expired(row: Record, now: float) -> bool:
+    """Say whether a proposal, or an approval of which nobody has made use, has ended by itself."""
     return row.expires_at is not None and row.expires_at <= now
 
 
@@ -423,6 +424,7 @@ __all__ = [
     "Transition",
     "advance",
     "in_progress",
+    "is_expired",
     "is_held_by_another",
     "is_prunable",
 ]

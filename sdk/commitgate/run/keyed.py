@@ -17,17 +17,17 @@ from typing import TYPE_CHECKING, Generic, TypeVar, cast
 import anyio
 from anyio.abc import TaskGroup
 
+from commitgate.cancellation import is_interrupt, must_go_on
 from commitgate.contract import Contract
-from commitgate.errors import InProgressError, LeaseLostError
-from commitgate.finding import Applied, NotApplied
+from commitgate.effect import Effect
+from commitgate.errors import IllegalTransitionError, InProgressError, LeaseLostError, MisuseError
+from commitgate.finding import Applied
 from commitgate.gate.judge import Chosen
-from commitgate.gate.layers import Failure, Layer
 from commitgate.ledger.operation import Operation
 from commitgate.ledger.record import Fingerprint, Record, State
-from commitgate.ledger.verdict import Doubt, Forbidden, Rejected, Replay, Waiting, standing_of
+from commitgate.ledger.verdict import Doubt, Replay, Waiting, standing_of
 from commitgate.outcome import (
     Committed,
-    EffectFailed,
     Failed,
     InDoubt,
     Invalid,
@@ -43,10 +43,11 @@ from commitgate.retry.keys import (
     messages_fingerprint,
     operation_key_digest,
 )
+from commitgate.run.ending import ending_of
 from commitgate.run.facts import Facts
 from commitgate.run.order import Order
 from commitgate.run.receipt_json import dump_receipt
-from commitgate.run.reconciling import reconciled
+from commitgate.run.reconciling import UNKNOWN_REASON, Found, look, write_finding
 from commitgate.run.replay import read_receipt, read_value
 from commitgate.run.scrutiny import Scrutiny
 
@@ -56,17 +57,25 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 R = TypeVar("R")
 
-REJECTED_BY_PERSON = "rejected_by_person"
-"""Code of a value that a person forbade."""
-
-APPROVAL_EXPIRED = "approval_expired"
-"""Code of a value about which nobody decided in time, or of an approval of which nobody made use."""
-
 FIRST_LOOK_S = 0.05
 """First wait for another call that holds the key; each further one is twice as long."""
 
 LONGEST_LOOK_S = 2.0
 """Longest wait between two looks at a key that another call holds."""
+
+BY_CALL = "reconcile"
+"""Who the ledger says reconciled a row, where a call with its key had it looked for."""
+
+TAKEN_OVER_DENIED = (
+    "the effect was started by a call that did not come to its end, and this caller may not have it done"
+)
+"""Reason of a doubt that a call found and must leave as it is."""
+
+TAKEN_OVER_LATE = (
+    "the effect was started by a call that did not come to its end, and this call had no time left to run it again; "
+    "call again with the same key"
+)
+"""Reason of a doubt that a call found too late."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,19 +120,23 @@ class Keyed(Generic[T, R]):
             self.facts.effect_key = effect_key(self.key, effect.name, effect.version)
         look_s = FIRST_LOOK_S
         while True:
+            wait_s = 0.0
             try:
-                return await self._try()
+                ended = await self._try()
+                if ended is not None:
+                    return ended
             except InProgressError as error:
                 if self.order.in_progress == "raise":
                     raise
                 wait_s = min(look_s, error.lease_remaining_s) or FIRST_LOOK_S
+                look_s = min(2 * look_s, LONGEST_LOOK_S)
             if anyio.current_time() + wait_s >= self.ends_at:
                 await anyio.sleep_until(self.ends_at)
                 return self.timed_out()
             await anyio.sleep(wait_s)
-            look_s = min(2 * look_s, LONGEST_LOOK_S)
 
-    async def _try(self) -> Outcome[T, R]:
+    async def _try(self) -> Outcome[T, R] | None:
+        """Run it as the row stands; None where the row moved on meanwhile and is to be looked at again."""
         generating = anyio.CancelScope()
         operation = Operation(
             self.ledger,
@@ -135,14 +148,20 @@ class Keyed(Generic[T, R]):
             on_lease_lost=generating.cancel,
             lease_s=self.lease_s,
         )
-        async with operation:
-            if operation.replay is not None:
-                return await self._replayed(operation.replay)
-            with generating:
-                if operation.resumed is not None:
-                    return await self._resume(operation, operation.resumed)
-                return await self._settle(operation, await self.choose())
-            raise LeaseLostError("this call's claim was lost while it generated; its value was not committed")
+        try:
+            async with operation:
+                if operation.replay is not None:
+                    return await self._replayed(operation.replay)
+                with generating:
+                    if operation.resumed is not None:
+                        return await self._resume(operation, operation.resumed)
+                    return await self._settle(operation, await self.choose())
+                raise LeaseLostError("this call's claim was lost while it generated; its value was not committed")
+        except LeaseLostError:
+            # Of a stored value nothing was done: who took the key over, or forbade it, says how it stands now.
+            if operation.resumed is None:
+                raise
+            return None
 
     def _fingerprint(self) -> Fingerprint:
         order = self.order
@@ -161,10 +180,12 @@ class Keyed(Generic[T, R]):
         return messages_fingerprint(self.order.conversation.asked(self.contract))
 
     async def _settle(self, operation: Operation[T, R], chosen: Chosen[T] | Failed) -> Outcome[T, R]:
+        remaining_s = self.ends_at - anyio.current_time()
+        if isinstance(chosen, Chosen) and remaining_s <= 0:
+            chosen = self.timed_out()
         if isinstance(chosen, Chosen):
-            # The effect gets an instance of its own: what it changes there is neither handed on nor replayed.
-            own = read_value(self.contract, chosen.value_json, self.facts.value_digest)
-            return await self._commit(operation, own.value, chosen, self.facts.receipt())
+            receipt = self.facts.receipt()
+            return await self._commit(operation, chosen, receipt, dump_receipt(receipt), remaining_s)
         proposed = self.facts.proposed
         if isinstance(chosen, NeedsApproval) and proposed is not None:
             await operation.propose(
@@ -179,40 +200,31 @@ class Keyed(Generic[T, R]):
 
     async def _resume(self, operation: Operation[T, R], stored: Record) -> Outcome[T, R]:
         receipt = read_receipt(stored.receipt, otherwise=self.facts.receipt())
-        chosen = read_value(self.contract, stored.value, receipt.value_digest)
+        chosen = read_value(self.contract, stored.value, receipt.value_digest, is_committed=False)
         was_started = stored.state is State.EFFECT_STARTED
         denied = await self._denied(chosen.value, is_approved=not was_started)
-        if isinstance(denied, TimedOut):
-            await operation.release(denied.name)
-            return denied
+        remaining_s = self.ends_at - anyio.current_time()
+        if denied is None and remaining_s <= 0:
+            denied = self.timed_out()
         if denied is None:
-            own = read_value(self.contract, stored.value, receipt.value_digest)
-            return await self._commit(operation, own.value, chosen, receipt, receipt_json=stored.receipt)
+            receipt_json = dump_receipt(receipt) if stored.receipt is None else stored.receipt
+            return await self._commit(operation, chosen, receipt, receipt_json, remaining_s)
         if not was_started:
             await operation.release(denied.name)
             return denied
-        reason = "the effect was started by a call that did not come to its end, and this caller may not have it done"
+        reason = TAKEN_OVER_LATE if isinstance(denied, TimedOut) else TAKEN_OVER_DENIED
         await operation.put_in_doubt(reason)
         return InDoubt(reason=reason, receipt=receipt)
 
     async def _commit(
-        self,
-        operation: Operation[T, R],
-        own: T,
-        chosen: Chosen[T],
-        receipt: Receipt,
-        *,
-        receipt_json: bytes | None = None,
+        self, operation: Operation[T, R], chosen: Chosen[T], receipt: Receipt, receipt_json: bytes, remaining_s: float
     ) -> Outcome[T, R]:
-        remaining_s = self.ends_at - anyio.current_time()
-        if remaining_s <= 0:
-            timed_out = self.timed_out()
-            await operation.release(timed_out.name)
-            return timed_out
+        # The effect gets an instance of its own: what it changes there is neither handed on nor replayed.
+        own = read_value(self.contract, chosen.value_json, receipt.value_digest, is_committed=False)
         verdict = await operation.commit(
-            own,
+            own.value,
             value_json=chosen.value_json,
-            receipt_json=dump_receipt(receipt) if receipt_json is None else receipt_json,
+            receipt_json=receipt_json,
             timeout_s=None if remaining_s == inf else remaining_s,
         )
         text = self.facts.text or chosen.value_json.decode()
@@ -221,23 +233,52 @@ class Keyed(Generic[T, R]):
             return Committed(value=chosen.value, result=result, text=text, receipt=receipt)
         return replace(ending_of(verdict), receipt=receipt, partial_text=text)
 
-    async def _replayed(self, replay: Replay[R]) -> Outcome[T, R]:
+    async def _replayed(self, replay: Replay[R]) -> Outcome[T, R] | None:
         record, standing = replay.record, replay.standing
         effect = self.order.effect
         if isinstance(standing, Doubt) and effect is not None and effect.reconcile is not None:
-            record = await reconciled(self.ledger, effect, record, by="reconcile")
-            standing = standing_of(record, effect)
+            looked = await self._looked_for(effect, record)
+            if not isinstance(looked, Record):
+                return looked
+            record, standing = looked, standing_of(looked, effect)
         receipt = read_receipt(record.receipt, otherwise=self.facts.receipt())
-        if not isinstance(standing, Applied):
+        if not isinstance(standing, Applied | Waiting):
             # The value is not needed, so one that cannot be loaded must not hide what the ledger says.
             return replace(ending_of(standing), receipt=receipt)
-        chosen = read_value(self.contract, record.value, receipt.value_digest)
+        is_committed = isinstance(standing, Applied)
+        chosen = read_value(self.contract, record.value, receipt.value_digest, is_committed=is_committed)
         denied = await self._denied(chosen.value)
         if denied is not None:
             return denied
         text = chosen.value_json.decode()
+        if isinstance(standing, Waiting):
+            return replace(ending_of(standing), receipt=receipt, partial_text=text)
         result = cast(R, standing.result)
         return Committed(value=chosen.value, result=result, is_replayed=True, text=text, receipt=receipt)
+
+    async def _looked_for(self, effect: Effect[T, R], record: Record) -> Record | InDoubt | None:
+        """Have an effect in doubt looked for while there is time; None where it was settled meanwhile."""
+        found: Found | None = None
+        raised: BaseException | None = None
+        with anyio.move_on_at(self.ends_at):
+            try:
+                found = await look(effect, record)
+            except MisuseError:
+                raise
+            except BaseException as error:
+                # Whatever the caller's function raises, the effect is as much in doubt as before.
+                if must_go_on(error) or is_interrupt(error):
+                    raise
+                raised = error
+        if found is None:
+            told = "had not answered in time" if raised is None else f"raised {type(raised).__qualname__}"
+            reason = f"{record.reason or UNKNOWN_REASON}; its reconcile function {told}"
+            receipt = read_receipt(record.receipt, otherwise=self.facts.receipt())
+            return InDoubt(reason=reason, cause=raised, receipt=receipt)
+        try:
+            return await write_finding(self.ledger, record, found, by=BY_CALL)
+        except (LeaseLostError, IllegalTransitionError, InProgressError):
+            return None
 
     async def _denied(self, value: T, *, is_approved: bool = False) -> Invalid | TimedOut | None:
         """Ask in time whether the principal may have a stored value; of an approved one also all other checks."""
@@ -248,31 +289,4 @@ class Keyed(Generic[T, R]):
         return self.timed_out()
 
 
-def ending_of(standing: Rejected | Doubt | Waiting | Forbidden | NotApplied) -> Failed:
-    """Return the ending of a key that hands over no value; its receipt is empty."""
-    match standing:
-        case Rejected(reason, error):
-            return EffectFailed(reason=reason, cause=error, receipt=Receipt())
-        case Doubt(reason, error):
-            return InDoubt(reason=reason, cause=error, receipt=Receipt())
-        case Waiting(reason):
-            return NeedsApproval(reason=reason, receipt=Receipt())
-        case Forbidden(is_expired):
-            return Invalid(layer=Layer.AUTHORIZE, failures=(_forbidden(is_expired),), receipt=Receipt())
-        case NotApplied():
-            reason = (
-                "it was in doubt, and it was found out that the effect did not happen; use another key to have it done"
-            )
-            return EffectFailed(reason=reason, receipt=Receipt())
-
-
-def _forbidden(is_expired: bool) -> Failure:
-    code, message = (
-        (APPROVAL_EXPIRED, "nobody decided in time; ask again under another key")
-        if is_expired
-        else (REJECTED_BY_PERSON, "a person rejected it")
-    )
-    return Failure(layer=Layer.AUTHORIZE, code=code, pointer="", message=message, retryable=False)
-
-
-__all__ = ["APPROVAL_EXPIRED", "REJECTED_BY_PERSON", "Keyed", "ending_of"]
+__all__ = ["Keyed"]

@@ -12,10 +12,10 @@ from commitgate.contract import Contract
 from commitgate.errors import StoredValueError
 from commitgate.json_value import JsonValue
 from commitgate.ledger.record import LEASED, Record, State
-from commitgate.ledger.states import LEASE_ENDED_REASON, in_progress
-from commitgate.ledger.verdict import Applied, Standing, standing_of
+from commitgate.ledger.states import LEASE_ENDED_REASON, in_progress, is_expired
+from commitgate.ledger.verdict import Applied, Standing, Waiting, standing_of
 from commitgate.outcome import Committed, InDoubt, Invalid, NeedsApproval, Outcome, Receipt
-from commitgate.run.keyed import ending_of
+from commitgate.run.ending import ending_of, forbidden
 from commitgate.run.replay import read_receipt, read_value
 
 if TYPE_CHECKING:
@@ -49,15 +49,21 @@ async def outcome_of(
     if record is None or record.state is State.RELEASED:
         return None
     receipt = read_receipt(record.receipt, otherwise=Receipt())
+    now = clock()
     if record.state in LEASED:
-        return _unsettled(record, receipt, clock())
+        return _unsettled(record, receipt, now)
     standing: Standing[object] = standing_of(record, None)
-    if not isinstance(standing, Applied):
+    if isinstance(standing, Waiting) and is_expired(record, now):
+        return replace(forbidden(is_expired=True), receipt=receipt)
+    if not isinstance(standing, Applied | Waiting):
         return replace(ending_of(standing), receipt=receipt)
-    chosen = read_value(contract, record.value, receipt.value_digest)
+    is_committed = isinstance(standing, Applied)
+    chosen = read_value(contract, record.value, receipt.value_digest, is_committed=is_committed)
     denied = await scrutiny.authorize(chosen.value, is_replay=True)
     if denied is not None:
         return denied
+    if isinstance(standing, Waiting):
+        return replace(ending_of(standing), receipt=receipt, partial_text=chosen.value_json.decode())
     return Committed(
         value=chosen.value,
         result=_result(record),
@@ -74,13 +80,17 @@ def rejected(record: Record) -> Invalid:
     return replace(ending, receipt=read_receipt(record.receipt, otherwise=Receipt()))
 
 
-def _unsettled(record: Record, receipt: Receipt, now: float) -> InDoubt | NeedsApproval | None:
+def _unsettled(record: Record, receipt: Receipt, now: float) -> InDoubt | NeedsApproval | Invalid | None:
     left_s = 0.0 if record.lease_expires_at is None else record.lease_expires_at - now
     if left_s > 0:
         raise in_progress(left_s)
     if record.state is State.EFFECT_STARTED:
         return InDoubt(reason=LEASE_ENDED_REASON, receipt=receipt)
-    return NeedsApproval(reason=NOT_USED_YET, receipt=receipt) if record.state is State.APPROVED else None
+    if record.state is not State.APPROVED:
+        return None
+    if is_expired(record, now):
+        return replace(forbidden(is_expired=True), receipt=receipt)
+    return NeedsApproval(reason=NOT_USED_YET, receipt=receipt)
 
 
 def _result(record: Record) -> JsonValue:
