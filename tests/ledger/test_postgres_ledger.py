@@ -140,6 +140,34 @@ async def test_every_write_is_durable_when_it_is_told_whatever_the_server_does_b
 
 
 @pytest.mark.anyio
+async def test_a_commit_takes_as_long_as_it_takes(postgres_url: str, fingerprint: Fingerprint) -> None:
+    ledger = PostgresLedger(postgres_url, statement_timeout_s=0.1)
+    await claim(ledger, fingerprint)
+    with psycopg.connect(postgres_url) as connection:
+        connection.execute(
+            "CREATE FUNCTION rest() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$ BEGIN PERFORM pg_sleep(0.3); RETURN NULL; END $$"
+        )
+        connection.execute(
+            "CREATE CONSTRAINT TRIGGER rest AFTER INSERT ON commitgate_operation DEFERRABLE INITIALLY DEFERRED "
+            "FOR EACH ROW EXECUTE FUNCTION rest()"
+        )
+    await claim(ledger, fingerprint, OTHER)
+    assert await state_of(ledger, OTHER) is State.CLAIMED
+    await ledger.aclose()
+
+
+def test_a_transaction_that_has_failed_is_not_committed(postgres_url: str) -> None:
+    connections = Connections(postgres_url, most=2, bounds=Bounds(connect_s=10, lock_s=1, statement_s=10))
+    with connections.lend() as loan:
+        with pytest.raises(psycopg.errors.UndefinedTable):
+            loan.connection.execute("SELECT * FROM missing")
+        with pytest.raises(psycopg.errors.InFailedSqlTransaction):
+            loan.commit()
+    connections.close()
+
+
+@pytest.mark.anyio
 async def test_time_is_the_databases_whatever_the_hosts_clock_says(
     postgres_url: str, fingerprint: Fingerprint, monkeypatch: pytest.MonkeyPatch
 ) -> None:

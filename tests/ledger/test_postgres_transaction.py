@@ -18,6 +18,8 @@ from commitgate.errors import (
     MisuseError,
 )
 from commitgate.ledger import Claimed, Fingerprint, PostgresLedger, Record, State
+from commitgate.ledger.postgres_connections import Bounds, Connections
+from commitgate.ledger.postgres_transaction import PostgresTransaction
 from commitgate.ledger.transaction import RolledBack, Transaction
 from commitgate.retry import OperationKey, operation_key
 
@@ -310,6 +312,20 @@ async def test_a_procedure_cannot_commit(ledger: PostgresLedger, postgres_url: s
     assert refunds(postgres_url) == []
 
 
+async def test_a_transaction_that_is_not_the_same_any_more_is_noticed(postgres_url: str) -> None:
+    connections = Connections(postgres_url, most=2, bounds=Bounds(connect_s=10, lock_s=1, statement_s=10))
+
+    def swap() -> None:
+        with connections.lend() as loan:
+            transaction = PostgresTransaction(loan)
+            loan.connection.execute("COMMIT; BEGIN")
+            transaction.settle()
+
+    with pytest.raises(MisuseError, match="ended its transaction"):
+        await anyio.to_thread.run_sync(swap)
+    connections.close()
+
+
 @pytest.mark.parametrize("is_local", [True, False])
 async def test_settings_that_an_effect_changes_are_its_own(
     postgres_url: str, ledger: PostgresLedger, fingerprint: Fingerprint, is_local: bool
@@ -364,6 +380,54 @@ async def test_the_connection_is_the_effects_for_as_long_as_it_runs(
         kept[0].execute("SELECT 1")
 
 
+async def test_another_thread_cannot_use_the_connection(ledger: PostgresLedger, fingerprint: Fingerprint) -> None:
+    fence = await start(ledger, fingerprint)
+    raised: list[object] = []
+
+    def work(connection: Transaction) -> bytes:
+        def use() -> None:
+            try:
+                connection.execute("SELECT 1")
+            except MisuseError as error:
+                raised.append(str(error))
+
+        thread = threading.Thread(target=use)
+        thread.start()
+        thread.join()
+        return DONE
+
+    await ledger.transact(KEY, fence, work)
+    assert raised == ["a transactional effect must use its connection in the thread in which it runs"]
+
+
+@pytest.mark.parametrize("is_in_statement", [True, False])
+async def test_an_effect_that_takes_too_long_is_ended_by_the_server(
+    postgres_server: PostgresServer,
+    ledger: PostgresLedger,
+    postgres_url: str,
+    fingerprint: Fingerprint,
+    is_in_statement: bool,
+) -> None:
+    fence = await start(ledger, fingerprint)
+    hasty = PostgresLedger(postgres_url, statement_timeout_s=0.1)
+
+    def work(connection: Transaction) -> bytes:
+        refund(connection)
+        (pid,) = connection.execute("SELECT pg_backend_pid()").fetchone() or (0,)
+        if is_in_statement:
+            connection.execute("SELECT pg_sleep(60)")
+        postgres_server.wait_until("NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = %s)", pid)
+        return DONE
+
+    with pytest.raises(RolledBack if is_in_statement else LedgerUnavailableError) as caught:
+        await hasty.transact(KEY, fence, work)
+    if isinstance(caught.value, RolledBack):
+        assert isinstance(caught.value.error, psycopg.errors.QueryCanceled)
+    assert (await row_of(ledger)).state is State.EFFECT_STARTED
+    assert refunds(postgres_url) == []
+    await hasty.aclose()
+
+
 async def test_rows_are_handed_over_and_no_way_to_the_connection(
     ledger: PostgresLedger, fingerprint: Fingerprint
 ) -> None:
@@ -371,6 +435,7 @@ async def test_rows_are_handed_over_and_no_way_to_the_connection(
 
     def work(connection: Transaction) -> bytes:
         assert connection.executemany("INSERT INTO refund VALUES (%s, %s)", [(1, "a"), (2, "50 %"), (3, None)]) == 3
+        assert connection.executemany("INSERT INTO refund VALUES (%s, %s)", []) == 0
         changed = connection.execute("UPDATE refund SET note = %(note)s WHERE id > 1", {"note": "b"})
         assert (changed.rowcount, changed.columns, changed.fetchone(), changed.fetchall()) == (2, (), None, [])
         rows = connection.execute("SELECT id, note FROM refund ORDER BY id")

@@ -201,16 +201,11 @@ class Loan:
         """Commit.
 
         Raises:
-            psycopg.Error: it is unknown whether it was committed, unless the server says that it was not.
-            LedgerUnavailableError: the server rolled it back.
+            psycopg.Error: it is unknown whether it was committed.
         """
         # Without a timeout: it could end the wait for a standby, and the server would then call a commit done that
-        # no standby has.
-        cursor = self.connection.execute("SET LOCAL statement_timeout = 0; COMMIT")
-        while cursor.nextset():
-            pass
-        if cursor.statusmessage != "COMMIT":
-            raise LedgerUnavailableError("the server rolled the transaction back; call again")
+        # no standby has. Where the transaction has failed, the first of the two is refused.
+        self.connection.execute("SET LOCAL statement_timeout = 0; COMMIT")
 
     def discard(self) -> None:
         """Forget all that the session took on in the transaction that is over; a session that cannot is closed."""
@@ -259,10 +254,13 @@ class _Shelf:
 def _parsed(conninfo: str) -> dict[str, str]:
     """Return the parameters of a connection string. The driver's own errors would show parts of it."""
     try:
-        from psycopg import ProgrammingError
+        from psycopg import Pipeline, ProgrammingError
         from psycopg.conninfo import conninfo_to_dict
     except ImportError:
         raise MissingExtraError("postgres", "a Postgres ledger") from None
+    if not Pipeline.is_supported():
+        # Older ones take several statements in one where there are no parameters, and so a COMMIT among them.
+        raise MissingExtraError("postgres", "a Postgres ledger, with libpq of version 14 or later,")
     try:
         parameters = {name: str(text) for name, text in conninfo_to_dict(conninfo).items() if text is not None}
     except (ProgrammingError, UnicodeError):

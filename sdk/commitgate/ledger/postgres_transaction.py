@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, LiteralString, TypeAlias, cast
 
 from commitgate.argument import check_text
@@ -42,11 +43,12 @@ class PostgresTransaction:
         loan: a connection in a transaction, in which the operation's row is locked.
     """
 
-    __slots__ = ("_before", "_connection", "_loan", "_search_path")
+    __slots__ = ("_before", "_connection", "_loan", "_search_path", "_thread")
 
     def __init__(self, loan: Loan) -> None:
         self._loan = loan
         self._connection: OpenConnection | None = loan.connection
+        self._thread = get_ident()
         self._search_path = _one(loan.connection, "SELECT current_setting('search_path')")[0]
         self._before = _one(loan.connection, _FACTS)
 
@@ -63,7 +65,7 @@ class PostgresTransaction:
         connection = self._checked(statement)
         cursor = connection.cursor()
         cursor.executemany(statement.encode(), cast("Any", rows))
-        return cursor.rowcount
+        return max(0, cursor.rowcount)
 
     def close(self) -> None:
         """Take the connection away from the effect, for good."""
@@ -96,6 +98,9 @@ class PostgresTransaction:
     def _checked(self, statement: str) -> OpenConnection:
         if self._connection is None:
             raise MisuseError("the effect is over, and its connection with it")
+        if get_ident() != self._thread:
+            # It could come late, and then write in somebody else's transaction.
+            raise MisuseError("a transactional effect must use its connection in the thread in which it runs")
         check_text("statement", statement)
         word = _first_word(statement)
         if word not in _ALLOWED:
