@@ -15,6 +15,7 @@ from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import anyio
 import psycopg
@@ -50,21 +51,26 @@ async def no_reach(point: str) -> None:
     """Let every point pass."""
 
 
+def scratch() -> TemporaryDirectory[str]:
+    """Return a folder in memory where there is one: for proofs in which no process dies, and many calls are made."""
+    return TemporaryDirectory(prefix="commitgate-proof-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None)
+
+
 @cache
 def contract() -> Contract[JsonValue]:
     """Return the contract of all calls."""
     return Contract.of(SCHEMA)
 
 
-@dataclass(frozen=True)
 class Traces:
-    """Hold what happened, in files of one line each, written at once."""
+    """Hold what happened, a line for each thing, in files below a folder."""
 
-    folder: Path
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
 
     def note(self, file: str, *words: object) -> None:
         """Add one line."""
-        descriptor = os.open(self.folder / file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        descriptor = os.open(self._folder / file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
             os.write(descriptor, (" ".join(map(str, words)) + "\n").encode())
         finally:
@@ -72,11 +78,28 @@ class Traces:
 
     def read(self, file: str) -> dict[str, list[list[str]]]:
         """Return the lines by their first word, in order, each as its other words."""
-        path, found = self.folder / file, dict[str, list[list[str]]]()
+        path, found = self._folder / file, dict[str, list[list[str]]]()
         for line in path.read_text().splitlines() if path.exists() else ():
             first, *rest = line.split()
             found.setdefault(first, []).append(rest)
         return found
+
+
+class Notes(Traces):
+    """Hold them in memory, for proofs within one process."""
+
+    def __init__(self) -> None:
+        super().__init__(Path())
+        self._lines: dict[str, dict[str, list[list[str]]]] = {}
+
+    def note(self, file: str, *words: object) -> None:
+        """Add one line."""
+        first, *rest = map(str, words)
+        self._lines.setdefault(file, {}).setdefault(first, []).append(rest)
+
+    def read(self, file: str) -> dict[str, list[list[str]]]:
+        """Return the lines as ``Traces`` does."""
+        return self._lines.get(file, {})
 
 
 class Model:
@@ -100,7 +123,7 @@ class Model:
         """Free nothing."""
 
 
-def effect_of(kind: EffectKind, key: str, traces: Traces, mark: str, reach: Reach = no_reach) -> Callable[..., object]:
+def effect_of(kind: EffectKind, key: str, traces: Traces, mark: str, reach: Reach | None = None) -> Callable[..., object]:
     """Return an effect that leaves a trace under the operation key.
 
     Args:
@@ -112,14 +135,17 @@ def effect_of(kind: EffectKind, key: str, traces: Traces, mark: str, reach: Reac
     """
 
     async def plain(value: dict[str, int], context: EffectContext) -> str:
-        await reach(INSIDE)
+        if reach is not None:
+            await reach(INSIDE)
         traces.note("effects", key, context.key, value["number"])
         await anyio.lowlevel.checkpoint()
-        await reach(FaultPoint.INSIDE_EFFECT)
+        if reach is not None:
+            await reach(FaultPoint.INSIDE_EFFECT)
         return f"T-{value['number']}"
 
     def rows(value: dict[str, int], context: TransactionContext) -> str:
-        anyio.from_thread.run(reach, INSIDE)
+        if reach is not None:
+            anyio.from_thread.run(reach, INSIDE)
         context.connection.execute(f"INSERT INTO shop VALUES ({mark}, {mark})", (key, value["number"]))
         return f"T-{value['number']}"
 
@@ -177,18 +203,20 @@ class Store:
             return PostgresLedger(self.place, **settings)  # pyright: ignore[reportArgumentType] - settings of either kind
         return SqliteLedger(self.place, shares_database=True, **settings)  # pyright: ignore[reportArgumentType] - the same
 
-    def shop(self) -> dict[str, list[int]]:
-        """Return the rows of the shop by operation key."""
+    def shop(self, key: str | None = None) -> dict[str, list[int]]:
+        """Return the rows of the shop by operation key; only those of ``key`` where one is given."""
+        query = f"SELECT key, number FROM shop WHERE key = {self.mark}" if key else "SELECT key, number FROM shop"
+        given = (key,) if key else ()
         if self.is_postgres:
             with psycopg.connect(self.place) as connection:
-                rows = connection.execute("SELECT key, number FROM shop").fetchall()
+                rows = connection.execute(query.encode(), given).fetchall()
         else:
             lite = sqlite3.connect(self.place)
-            rows = lite.execute("SELECT key, number FROM shop").fetchall()
+            rows = lite.execute(query, given).fetchall()
             lite.close()
         found: dict[str, list[int]] = {}
-        for key, number in rows:
-            found.setdefault(key, []).append(number)
+        for each, number in rows:
+            found.setdefault(each, []).append(number)
         return found
 
 
@@ -197,6 +225,7 @@ def sqlite_store(folder: Path, name: str = "shop.sqlite") -> Store:
     path = folder / name
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE shop (key TEXT, number INTEGER)")
+    connection.execute("CREATE INDEX by_key ON shop (key)")
     connection.commit()
     connection.close()
     return Store(str(path))

@@ -11,14 +11,17 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from proofs.commit_scene import KINDS, Store, Traces, store_of, stores
+from proofs.commit_scene import KINDS, Traces, store_of, stores
 from proofs.part import PROOFS, Result, Row, modules_of, total
 
 from commitgate.effect_kind import EffectKind
 
 PROCESSES = 4
 CALLERS = 64
-"""Callers in each process; every one of them calls every key."""
+"""Callers in each process."""
+
+SHARE = 4
+"""A caller calls every fourth key, but in the first unit of a store, where everyone calls each."""
 
 KEYS = 1_000
 KEYS_A_UNIT = 100
@@ -34,9 +37,9 @@ class Races:
     def units(self, *, short: bool) -> Sequence[str]:
         if short:
             kinds = dict(zip(("sqlite", "postgres"), (EffectKind.ONCE, EffectKind.TRANSACTIONAL), strict=True))
-            return [f"{store} {kinds[store]} {PROCESSES}x8 0-5" for store in stores()]
+            return [f"{store} {kinds[store]} {PROCESSES}x8/1 0-5" for store in stores()]
         return [
-            f"{store} {KINDS[at // KEYS_A_UNIT % 3]} {PROCESSES}x{CALLERS} {at}-{at + KEYS_A_UNIT}"
+            f"{store} {KINDS[at // KEYS_A_UNIT % 3]} {PROCESSES}x{CALLERS}/{SHARE if at else 1} {at}-{at + KEYS_A_UNIT}"
             for at in range(0, KEYS, KEYS_A_UNIT)
             for store in stores()
         ]
@@ -46,12 +49,14 @@ class Races:
 
     def run(self, unit: str) -> Result:
         store_kind, kind, size, span = unit.split()
-        processes, callers = map(int, size.split("x"))
+        processes, callers, share = map(int, size.replace("/", "x").split("x"))
         keys = [f"key-{number}" for number in range(*map(int, span.split("-")))]
         with tempfile.TemporaryDirectory(prefix="commitgate-races-") as folder:
             with store_of(store_kind, Path(folder)) as store:
                 started = time.monotonic()
-                reports = _race(store, Path(folder), EffectKind(kind), processes, callers, keys)
+                asked_for: dict[str, object] = {"place": store.place, "folder": folder, "kind": kind}
+                asked_for |= {"callers": callers, "share": share, "keys": keys}
+                reports = _race(asked_for, processes)
                 took_s = time.monotonic() - started
                 happened = store.shop() or Traces(Path(folder)).read("effects")
         endings = Counter[str]()
@@ -63,7 +68,7 @@ class Races:
         not_one = [key for key in keys if len(happened.get(key, ())) != 1]
         faults += [f"{key}: {len(happened.get(key, ()))} effects" for key in not_one]
         counts = {
-            f"{store_kind} calls": processes * callers * len(keys),
+            f"{store_kind} calls": processes * callers * len(keys) // share,
             f"{store_kind} keys": len(keys),
             "committed": endings["committed"] + endings["committed again"],
             "fresh": endings["committed"],
@@ -103,10 +108,7 @@ def _handed(reports: Sequence[Mapping[str, Mapping[str, list[list[object]]]]], k
     return {tuple(each) for report in reports for each in report["handed"].get(key, ())}
 
 
-def _race(
-    store: Store, folder: Path, kind: EffectKind, processes: int, callers: int, keys: Sequence[str]
-) -> list[dict[str, dict[str, list[list[object]]]]]:
-    asked_for = {"place": store.place, "folder": str(folder), "kind": kind.value, "callers": callers, "keys": keys}
+def _race(asked_for: Mapping[str, object], processes: int) -> list[dict[str, dict[str, list[list[object]]]]]:
     command = [sys.executable, str(PROGRAM), json.dumps(asked_for)]
     running = [
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(processes)
