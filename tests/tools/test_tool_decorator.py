@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from commitgate.effect import EffectContext
-from commitgate.errors import MisuseError, SchemaError
+from commitgate.effect import EffectContext, TransactionContext
+from commitgate.effect_kind import EffectKind
+from commitgate.errors import EffectRejected, MisuseError, SchemaError
 from commitgate.gate.rules import RuleViolation
 from commitgate.risk import Risk
 from commitgate.tools import Tool, ToolSet, tool
@@ -52,7 +53,6 @@ def test_name_description_and_kind_come_from_the_function() -> None:
     assert (deliver.name, deliver.kind, deliver.version) == ("deliver", "once", "1")
     assert deliver.description == "Deliver boxes to an address."
     assert deliver.contract.risk is Risk.EFFECT
-    assert deliver.is_async
     assert repr(deliver) == "<tool deliver (once)>"
 
 
@@ -64,17 +64,56 @@ async def test_tool_is_still_the_function() -> None:
     assert deliver.__doc__ is not None
 
 
-def test_context_is_given_and_no_argument() -> None:
-    signature = deliver.signature
-    arguments = signature.model.model_validate({"address": {"city": "Bonn", "zip": "1"}, "weight": "1.50"})
+@pytest.mark.anyio
+async def test_context_is_given_and_no_argument() -> None:
+    assert "context" not in deliver.contract.schema["properties"]  # type: ignore[index, operator] # an object's schema
+    adapter: Any = deliver.contract.type_adapter
+    arguments = adapter.validate_python({"address": {"city": "Bonn", "zip": "1"}, "weight": "1.50"})
+    effect: Any = deliver.effect_of_call()
     context = EffectContext(key="k", fence=1, attempt=1, deadline=None)
-    assert signature.keywords(arguments, context) == {
-        "address": Address(city="Bonn", zip="1"),
-        "weight": Decimal("1.50"),
-        "speed": "slow",
-        "boxes": 1,
-        "context": context,
-    }
+    assert await effect.run(arguments, context) == "1 to Bonn under k"
+
+
+def test_effect_has_the_name_version_and_kind_of_the_tool() -> None:
+    effect = deliver.effect_of_call()
+    assert (effect.name, effect.version, effect.kind) == ("tool:deliver", "1", EffectKind.ONCE)
+    assert tool(effect="read")(allow_nothing).effect_of_call().kind is EffectKind.BY_KEY
+
+
+@pytest.mark.anyio
+async def test_tool_that_only_reads_and_raises_says_no() -> None:
+    @tool(effect="read")
+    def fails() -> None:
+        raise ZeroDivisionError("payload")
+
+    @tool(effect="read")
+    async def declines() -> None:
+        raise EffectRejected("nobody of this name")
+
+    context: Any = EffectContext(key="k", fence=1, attempt=1, deadline=None)
+    with pytest.raises(EffectRejected, match=r"^it failed: ZeroDivisionError$"):
+        await fails.effect_of_call().run(fails.contract.type_adapter.validate_python({}), context)  # type: ignore[union-attr] # a model's
+    with pytest.raises(EffectRejected, match=r"^nobody of this name$"):
+        await declines.effect_of_call().run(declines.contract.type_adapter.validate_python({}), context)  # type: ignore[union-attr] # a model's
+
+
+def write(context: TransactionContext) -> None: ...
+async def write_async(context: TransactionContext) -> None: ...
+def write_nothing(context: EffectContext) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("function", "kind", "words"),
+    [
+        (write, "once", "only a transactional tool gets"),
+        (write_nothing, "transactional", "must take a TransactionContext"),
+        (write_async, "transactional", "must be a plain def"),
+    ],
+)
+def test_connection_is_for_transactional_tools(function: Callable[..., object], kind: Any, words: str) -> None:
+    with pytest.raises(MisuseError, match=words):
+        tool(effect=kind)(function)
+    assert tool(effect="transactional")(write).effect_of_call().kind is EffectKind.TRANSACTIONAL
 
 
 def test_what_is_given_wins_over_the_function() -> None:
@@ -89,7 +128,6 @@ def test_what_is_given_wins_over_the_function() -> None:
     assert look_up.contract.rules == (limit,)
     assert look_up.contract.authorize == (allow,)
     assert look_up.contract.risk is Risk.RECORD
-    assert not look_up.is_async
 
 
 def allow(arguments: Any, context: object) -> bool:
@@ -103,7 +141,7 @@ class Shop:
 
 def test_method_of_an_object_can_be_a_tool() -> None:
     made = tool(effect="once")(Shop().refund)
-    assert set(made.signature.model.model_fields) == {"order"}
+    assert set(made.contract.schema["properties"]) == {"order"}  # type: ignore[index, arg-type] # an object's schema
     assert made("x") == "x"
 
 
@@ -184,7 +222,13 @@ def test_check_that_takes_other_arguments_is_refused() -> None:
 
 def test_reading_is_never_in_doubt() -> None:
     with pytest.raises(MisuseError, match="leave out reconcile"):
-        tool(effect="read", reconcile=allow)(allow_nothing)
+        tool(effect="read", reconcile=reconcile)(allow_nothing)
+    with pytest.raises(MisuseError, match="leave out reconcile"):
+        tool(effect="transactional", reconcile=reconcile)(write)
+    assert tool(effect="once", reconcile=reconcile)(allow_nothing).effect_of_call().reconcile is reconcile
+
+
+def reconcile(key: str, record: object) -> Any: ...
 
 
 def test_two_tools_of_one_name_are_refused() -> None:

@@ -23,7 +23,7 @@ from commitgate.contract import Contract
 from commitgate.gate.strict_parse import Parsed, strict_parse
 from commitgate.tools import ToolSet
 from commitgate.tools.joining import MAX_JOINED_NAME_CHARACTERS, TurnJoining
-from commitgate.tools.turn import TurnLanguage, read_turn
+from commitgate.tools.turn_language import TurnLanguage, read_turn
 
 NAMES = ["pay", "look_up", "rm_rf"]
 

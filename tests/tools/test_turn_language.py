@@ -10,10 +10,11 @@ from turns import language, look_up, pay
 from commitgate.automaton import compile
 from commitgate.contract import Contract
 from commitgate.errors import MisuseError
-from commitgate.tools import MAX_CALLS, ToolSet, call_key, tool, turn_key
+from commitgate.tools import ToolSet, call_key, tool, turn_key
 from commitgate.tools.keys import MAX_RUN_KEY_BYTES
-from commitgate.tools.turn import TurnLanguage, read_turn
+from commitgate.tools.turn import MAX_CALLS
 from commitgate.tools.turn_faults import turn_faults
+from commitgate.tools.turn_language import TurnLanguage, read_turn
 
 
 class Node(BaseModel):

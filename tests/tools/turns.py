@@ -6,7 +6,7 @@ from commitgate.backends.base import Event, Fault, Finish, FinishReason, StreamE
 from commitgate.contract import Contract
 from commitgate.tools import ToolSet, tool
 from commitgate.tools.joining import TurnJoining
-from commitgate.tools.turn import TurnLanguage
+from commitgate.tools.turn_language import TurnLanguage
 
 STOP = Finish(FinishReason.STOP, "tool_calls")
 

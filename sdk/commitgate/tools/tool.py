@@ -10,25 +10,26 @@ import inspect
 import re
 from collections.abc import Callable, Sequence
 from functools import update_wrapper
-from typing import TYPE_CHECKING, Generic, Literal, Never, ParamSpec, TypeAlias, TypeVar, cast, get_args, overload
+from typing import TYPE_CHECKING, Generic, Never, ParamSpec, TypeVar, cast, get_args, overload
 
-from commitgate.argument import check_choice, check_text, check_words
+from commitgate.argument import check_choice, check_takes, check_text, check_words
 from commitgate.contract import Contract
+from commitgate.effect import Effect, EffectFunction, TransactionContext
 from commitgate.errors import ContractError, MisuseError
 from commitgate.gate.checks import Approve, Authorize, ContentCheck, Evidence
 from commitgate.gate.rules import Rule
 from commitgate.risk import Risk
 from commitgate.tools.signature import Signature, place_of
+from commitgate.tools.tool_effect import ToolKind, tool_effect
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from commitgate.effect_mark import Reconcile
+
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
 R = TypeVar("R")
-
-ToolKind: TypeAlias = Literal["read", "once", "by_key", "transactional"]
-"""``read``: changes nothing, so it may run again at will. The others are the kinds of effects."""
 
 MAX_TOOL_NAME_CHARACTERS = 64
 """Longest name of a tool: what servers that know tools take."""
@@ -44,8 +45,8 @@ class Tool(Generic[P, R_co]):
         description: what the model is told about it; may be empty.
         kind: what calling it may do.
         version: the caller's own version of what it does.
-        contract: what its arguments must satisfy, with its checks.
-        signature: how its function is called.
+        contract: what its arguments must satisfy, with its checks; for ``Client.approve`` of another process.
+        effect: what a judged call sets off, as ``Client.approve`` and ``Client.reconcile`` take it.
         function: the function itself.
     """
 
@@ -58,17 +59,15 @@ class Tool(Generic[P, R_co]):
         kind: ToolKind,
         version: str,
         contract: Contract[BaseModel],
-        signature: Signature,
-        reconcile: Callable[..., object] | None,
+        effect: EffectFunction[BaseModel, object],
     ) -> None:
         self.name = name
         self.description = description
         self.kind: ToolKind = kind
         self.version = version
         self.contract = contract
-        self.signature = signature
+        self.effect = effect
         self.function = function
-        self.reconcile = reconcile
         update_wrapper(cast("Callable[..., object]", self), function, updated=())
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
@@ -78,11 +77,9 @@ class Tool(Generic[P, R_co]):
     def __repr__(self) -> str:
         return f"<tool {self.name} ({self.kind})>"
 
-    @property
-    def is_async(self) -> bool:
-        """Say whether its function is a coroutine function."""
-        called = getattr(self.function, "__call__", None)  # noqa: B004 - its kind is looked at, not whether there is one
-        return inspect.iscoroutinefunction(self.function) or inspect.iscoroutinefunction(called)
+    def effect_of_call(self) -> Effect[BaseModel, object]:
+        """Return the effect of one call."""
+        return Effect[object, object].of(self.effect)  # pyright: ignore[reportReturnType, reportArgumentType] - its values are the arguments of its own contract
 
 
 @overload
@@ -97,7 +94,7 @@ def tool(
     evidence: Sequence[Evidence[Never]] = (),
     authorize: Authorize[Never] | None = None,
     approve: Approve[Never] | None = None,
-    reconcile: Callable[..., object] | None = None,
+    reconcile: Reconcile | None = None,
 ) -> Callable[[Callable[P, R]], Tool[P, R]]: ...
 
 
@@ -118,7 +115,7 @@ def tool(
     evidence: Sequence[Evidence[Never]] = (),
     authorize: Authorize[Never] | None = None,
     approve: Approve[Never] | None = None,
-    reconcile: Callable[..., object] | None = None,
+    reconcile: Reconcile | None = None,
 ) -> Callable[[Callable[P, R]], Tool[P, R]]:
     """Make a tool of a function, sync or async, whose parameters are annotated.
 
@@ -158,6 +155,7 @@ def tool(
     def made(function: Callable[P, R]) -> Tool[P, R]:
         found = _name(function, name)
         signature = Signature.of(function, found)
+        _check_kind(function, kind, signature, reconcile)
         try:
             contract = contract_of(
                 signature.model,
@@ -170,10 +168,10 @@ def tool(
                 approve=approve,
                 risk=Risk.RECORD if kind == "read" else Risk.EFFECT,
             )
+            effect = tool_effect(function, signature, name=found, kind=kind, version=version, reconcile=reconcile)
         except (MisuseError, ContractError) as error:
             error.add_note(f"in {place_of(function)}")
             raise
-        _check_effect(function, kind, signature, has_reconcile=reconcile is not None)
         return Tool(
             function,
             name=found,
@@ -181,8 +179,7 @@ def tool(
             kind=kind,
             version=version,
             contract=contract,
-            signature=signature,
-            reconcile=reconcile,
+            effect=effect,
         )
 
     return made
@@ -208,11 +205,21 @@ def _description(function: Callable[..., object], given: str | None) -> str:
     return " ".join(first.split())
 
 
-def _check_effect(
-    function: Callable[..., object], kind: ToolKind, signature: Signature, *, has_reconcile: bool
+def _check_kind(
+    function: Callable[..., object], kind: ToolKind, signature: Signature, reconcile: Reconcile | None
 ) -> None:
-    if kind == "read" and has_reconcile:
-        raise MisuseError(f"{place_of(function)} is for reading: it is never in doubt, so leave out reconcile")
+    if reconcile is not None:
+        if kind in ("read", "transactional"):
+            raise MisuseError(f"{place_of(function)} is never in doubt as {kind!r}, so leave out reconcile")
+        check_takes(reconcile, ("key", "record"), f"reconcile of {place_of(function)}")
+    takes_connection = signature.context_type is not None and issubclass(signature.context_type, TransactionContext)
+    if takes_connection and kind != "transactional":
+        raise MisuseError(f"{place_of(function)} takes a TransactionContext, which only a transactional tool gets")
+    if kind == "transactional" and not takes_connection:
+        raise MisuseError(
+            f"{place_of(function)} is transactional, so it must take a TransactionContext: only what is written "
+            "through its connection happens exactly once"
+        )
 
 
 __all__ = ["MAX_TOOL_NAME_CHARACTERS", "Tool", "ToolKind", "tool"]

@@ -8,11 +8,7 @@ from commitgate.json_value import JsonObject, JsonSchema, JsonValue
 from commitgate.limits import Limits
 from commitgate.tools.bundling import below
 from commitgate.tools.tool_set import AnyTool, ToolSet
-
-ANSWER = "answer"
-ARGUMENTS = "arguments"
-CALLS = "calls"
-NAME = "name"
+from commitgate.tools.turn_words import ANSWER, ARGUMENTS, CALLS, NAME
 
 _ANSWER_URI = "urn:commitgate:answer"
 _TOOL_PREFIX = "tool_"
@@ -85,4 +81,4 @@ def _object(properties: JsonObject) -> JsonObject:
     }
 
 
-__all__ = ["ANSWER", "ARGUMENTS", "CALLS", "NAME", "turn_contract"]
+__all__ = ["turn_contract"]

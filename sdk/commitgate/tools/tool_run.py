@@ -1,0 +1,180 @@
+"""Hand one run of tools to its caller: what it shows, a way to cancel, and the outcome."""
+
+from __future__ import annotations
+
+from collections import deque
+from types import TracebackType
+from typing import Generic
+
+import anyio
+from anyio.lowlevel import checkpoint, checkpoint_if_cancelled
+from typing_extensions import TypeVar
+
+from commitgate.cancellation import must_go_on
+from commitgate.errors import MisuseError
+from commitgate.outcome import Cancelled, Outcome, Receipt
+from commitgate.preview import Reset
+from commitgate.run.shared import Shared
+from commitgate.tools.call_result import CallResult
+from commitgate.tools.items import ToolItem, TurnPreview
+from commitgate.tools.steps import Steps
+from commitgate.tools.tools_order import ToolsOrder
+
+A = TypeVar("A", default=str)
+
+
+class _Shown:
+    """Keep what was not read yet: of the previews in a row the newest, of everything else all."""
+
+    def __init__(self) -> None:
+        self._items: deque[ToolItem] = deque()
+        self._changed = anyio.Event()
+        self._is_closed = False
+
+    def put(self, item: ToolItem) -> None:
+        is_preview = isinstance(item, TurnPreview | Reset)
+        if is_preview and self._items and isinstance(self._items[-1], TurnPreview):
+            self._items.pop()
+        self._items.append(item)
+        self._wake()
+
+    def close(self) -> None:
+        self._is_closed = True
+        self._wake()
+
+    async def next(self) -> ToolItem | None:
+        while not self._items:
+            if self._is_closed:
+                await checkpoint()
+                return None
+            await self._changed.wait()
+        return self._items.popleft()
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
+
+
+class ToolRun(Generic[A]):
+    """Follow one run of tools. Enter it with ``async with``; it starts then, and leaving it early cancels it.
+
+    Iterating gives what it shows, and ends when the run has ended. A slow consumer skips previews, and nothing else; it
+    never slows the run. ``cancel`` may be called from any task of the event loop, any number of times.
+    """
+
+    def __init__(self, order: ToolsOrder[A], shared: Shared) -> None:
+        self._order = order
+        self._shared = shared
+        self._steps = Steps(shared)
+        self._shown = _Shown()
+        self._done = anyio.Event()
+        self._results: list[CallResult] = []
+        self._is_entered = False
+        self._is_error_told = False
+        self._outcome: Outcome[A, tuple[CallResult, ...]] | None = None
+        self._error: BaseException | None = None
+
+    async def __aenter__(self) -> ToolRun[A]:
+        """Start the run.
+
+        Raises:
+            MisuseError: it was started before, or its client was left.
+        """
+        if self._is_entered:
+            raise MisuseError("a run is entered once; make another call")
+        self._is_entered = True
+        try:
+            self._shared.task_group.start_soon(self._work, name="commitgate run of tools")
+        except RuntimeError as error:
+            raise MisuseError("the client of this run was left; make the call with a client that is entered") from error
+        return self
+
+    async def __aexit__(
+        self, error_type: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Cancel what still runs and wait until it has ended; a commit that has begun is finished."""
+        del error, trace
+        self.cancel()
+        with anyio.CancelScope(shield=True):
+            await self._done.wait()
+        if error_type is None and self._error is not None and not self._is_error_told:
+            raise self._told(self._error)
+
+    def __aiter__(self) -> ToolRun[A]:
+        """Iterate over what the run shows."""
+        return self
+
+    async def __anext__(self) -> ToolItem:
+        """Wait for the next item.
+
+        Raises:
+            StopAsyncIteration: the run has ended.
+            Exception: what ``outcome`` would raise.
+        """
+        self._check_entered()
+        item = await self._shown.next()
+        if item is not None:
+            return item
+        if self._error is not None:
+            raise self._told(self._error)
+        raise StopAsyncIteration
+
+    def cancel(self) -> None:
+        """End the run as ``Cancelled``, unless it has ended. A commit that has begun is finished first."""
+        self._steps.cancel()
+
+    @property
+    def is_done(self) -> bool:
+        """Say whether the run has ended."""
+        return self._done.is_set()
+
+    @property
+    def calls(self) -> tuple[CallResult, ...]:
+        """Return what became of the calls so far, in order; however the run ends."""
+        return tuple(self._results)
+
+    async def outcome(self) -> Outcome[A, tuple[CallResult, ...]]:
+        """Wait for the end of the run and return how it ended.
+
+        Raises:
+            MisuseError: the run was not entered, or the client is being closed.
+            BackendError: the model cannot be had.
+            LedgerError: a key conflicts, is in progress, or the ledger cannot be used.
+        """
+        self._check_entered()
+        await self._done.wait()
+        # A scope that holds both this task and the client ends the run first; its cancellation must arrive here too.
+        await checkpoint_if_cancelled()
+        if self._error is not None:
+            raise self._told(self._error)
+        assert self._outcome is not None, "a run without an error has an outcome"
+        return self._outcome
+
+    async def _work(self) -> None:
+        # The way of a run is loaded with the first one, so that importing the package stays quick.
+        from commitgate.tools.running import prepared_loop
+
+        try:
+            loop = await prepared_loop(self._order, self._steps, show=self._shown.put, results=self._results)
+            self._outcome = await loop.run()
+        except BaseException as error:
+            # The caller raises it; here it would end every call of the client.
+            if must_go_on(error):
+                raise
+            self._error = error
+        finally:
+            if self._outcome is None and self._error is None:
+                self._outcome = Cancelled(receipt=Receipt())
+            self._shown.close()
+            self._done.set()
+
+    def _told(self, error: BaseException) -> BaseException:
+        self._is_error_told = True
+        return error
+
+    def _check_entered(self) -> None:
+        if not self._is_entered:
+            raise MisuseError("enter the run first: async with client.stream_tools(...) as run")
+
+
+__all__ = ["ToolRun"]

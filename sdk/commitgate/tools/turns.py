@@ -1,0 +1,178 @@
+"""Ask for one turn: an ordinary call with a key of its own and no effect, so that it is stored whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Generic, cast
+
+from typing_extensions import TypeVar
+
+from commitgate.backends.base import Message
+from commitgate.gate.checks import Checks
+from commitgate.gate.exact_json import encode
+from commitgate.gate.layers import Layer
+from commitgate.json_value import JsonValue
+from commitgate.outcome import Committed, Failed, Invalid, Outcome, Truncated
+from commitgate.preview import Preview, Reset
+from commitgate.run.conversation import Conversation
+from commitgate.run.order import Order
+from commitgate.run.question import MOST_QUOTED_CHARACTERS, reasons
+from commitgate.timeouts import Timeouts
+from commitgate.tools.call_result import is_told
+from commitgate.tools.calling import Settings
+from commitgate.tools.keys import turn_key
+from commitgate.tools.offer import ToolOffer
+from commitgate.tools.refusal_record import RefusalRecord
+from commitgate.tools.steps import Steps
+from commitgate.tools.tools_order import ToolsOrder
+from commitgate.tools.turn import Turn
+from commitgate.tools.turn_faults import turn_faults
+from commitgate.tools.turn_language import TurnLanguage, read_turn
+
+if TYPE_CHECKING:
+    from commitgate.contract import Contract
+
+A = TypeVar("A", default=str)
+
+
+class Turns(Generic[A]):
+    """Ask for the turns of one run.
+
+    Args:
+        order: what was asked for.
+        language: what a turn may be.
+        steps: runs the steps.
+        settings: what they have in common.
+    """
+
+    def __init__(self, order: ToolsOrder[A], language: TurnLanguage, steps: Steps, settings: Settings) -> None:
+        self._order = order
+        self._language = language
+        self._steps = steps
+        self._settings = settings
+
+    async def ask(
+        self,
+        number: int,
+        messages: Sequence[Message],
+        *,
+        show: Callable[[Preview | Reset], None] | None,
+    ) -> Outcome[JsonValue, None]:
+        """Ask for a turn, or find it in the ledger.
+
+        Args:
+            number: which turn, from 1.
+            messages: the conversation until then.
+            show: takes previews; None where nobody looks.
+
+        A turn outside the language is asked for again, with what is wrong with it, as often as ``Retry.reasks`` says.
+
+        Returns:
+            ``Committed`` where it is whole, fits the language, and is stored where there is a key. Nothing else may
+            set off a call.
+        """
+        asked = tuple(messages)
+        reasks = self._order.retry.reasks
+        while True:
+            outcome = await self._ask(number, asked, show)
+            if not isinstance(outcome, Invalid) or not is_told(outcome) or not reasks:
+                return outcome
+            reasks -= 1
+            asked = (*asked, *_corrected(outcome))
+
+    async def _ask(
+        self, number: int, messages: tuple[Message, ...], show: Callable[[Preview | Reset], None] | None
+    ) -> Outcome[JsonValue, None]:
+        timeouts = self._settings.remaining()
+        if timeouts is None:
+            return self._settings.timed_out()
+        outcome = self._settings.whole(await self._steps.run(self._step(number, messages, timeouts), show=show))
+        return self._strict(outcome) if isinstance(outcome, Committed) else self._explained(outcome)
+
+    def _step(self, number: int, messages: tuple[Message, ...], timeouts: Timeouts) -> Order[JsonValue, None]:
+        order = self._order
+        return Order[JsonValue, None](
+            backend=order.backend,
+            model=order.model,
+            schema=self._language.contract,
+            conversation=Conversation(_instructed(messages, self._language.offer)),
+            sampling=order.sampling,
+            checks=Checks[JsonValue](),
+            principal=None,
+            effect=None,
+            key=None if order.key is None else turn_key(order.key, number),
+            input_fingerprint=None,
+            timeouts=timeouts,
+            # What is wrong with a turn is told from its tools, which the call itself knows nothing of.
+            retry=replace(order.retry, reasks=0),
+            fallback=None,
+            prompt_schema="none",
+            numbers=None,
+            forced=order.forced,
+            in_progress=order.in_progress,
+            approval_expires_s=None,
+            input_digest=order.input_digest,
+            tools=self._language.offer,
+        )
+
+    async def read(self, outcome: Committed[JsonValue, None], number: int) -> Turn[A] | Failed:
+        """Take a turn apart, and judge its answer where it has one.
+
+        Returns:
+            The turn; or why its answer cannot be taken: ``Invalid`` that is on record where the run has a key.
+        """
+        written = read_turn(outcome.text.encode(), number)
+        # The same text for a turn that was just written and for one that was stored, however it was spelled.
+        text = encode(outcome.value).decode()
+        if written.answer_json is None:
+            return Turn(number=number, calls=written.calls, answer=None, text=text)
+        answered = await self._answer(written.answer_json, number, looks_back=outcome.is_replayed)
+        if isinstance(answered, Committed):
+            return Turn(number=number, calls=(), answer=answered.value, text=text)
+        return answered
+
+    async def _answer(self, answer_json: bytes, number: int, *, looks_back: bool) -> Outcome[A, object]:
+        key = self._order.key
+        record = None if key is None else RefusalRecord(turn_key(key, number))
+        if record is not None and looks_back:
+            refused = await record.read(self._steps.shared.ledger())
+            if refused is not None:
+                return refused
+        contract = cast("Contract[A] | None", self._language.answer)
+        assert contract is not None, "the language has no answer where none is allowed"
+        order = self._settings.order(contract, answer_json, None, effect=None)
+        if order is None:
+            return self._settings.timed_out()
+        outcome = self._settings.whole(await self._steps.run(order))
+        if record is not None and isinstance(outcome, Invalid) and is_told(outcome):
+            return await self._settings.refuse(self._steps, record, outcome)
+        return outcome
+
+    def _strict(self, outcome: Committed[JsonValue, None]) -> Outcome[JsonValue, None]:
+        """Take a turn that counts as many tokens as it may for a cut one: the wire may have lost a call."""
+        if not self._order.strict_limit or "usage_equals_limit" not in outcome.receipt.warnings:
+            return outcome
+        return Truncated(kind="max_tokens", partial_text=outcome.text, receipt=outcome.receipt)
+
+    def _explained(self, ending: Failed) -> Failed:
+        if not isinstance(ending, Invalid) or ending.layer is not Layer.SCHEMA:
+            return ending
+        faults = turn_faults(self._language, ending.partial_text.encode())
+        return replace(ending, failures=faults) if faults else ending
+
+
+def _corrected(refused: Invalid) -> tuple[Message, Message]:
+    quoted = refused.partial_text[:MOST_QUOTED_CHARACTERS]
+    return Message("assistant", quoted), Message("user", reasons(refused.failures))
+
+
+def _instructed(messages: tuple[Message, ...], offer: ToolOffer) -> tuple[Message, ...]:
+    """Return the messages with the tools described at the end of the system message."""
+    first, *rest = messages
+    if first.role != "system":
+        return (Message("system", offer.instruction), *messages)
+    return (Message("system", f"{first.content}\n\n{offer.instruction}"), *rest)
+
+
+__all__ = ["Turns"]
