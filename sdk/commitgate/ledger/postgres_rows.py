@@ -106,6 +106,8 @@ def update(connection: OpenConnection, before: Record, after: Record) -> None:
     """Write what differs between two records of one key, so that renewing a lease does not write payloads again."""
     cells = zip(_NAMES, _cells(before), _cells(after), strict=True)
     changed = [(name, new) for name, old, new in cells if new != old]
+    if not changed:
+        return
     assignments = ", ".join(f"{name} = %s" for name, _ in changed)
     statement = f"UPDATE commitgate_operation SET {assignments} WHERE key = %s"
     connection.execute(statement.encode(), (*(cell for _, cell in changed), after.key.encode()))
