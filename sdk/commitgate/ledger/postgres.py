@@ -18,12 +18,12 @@ from anyio.lowlevel import RunVar
 
 from commitgate.argument import check_finite, check_int, check_text
 from commitgate.errors import LeaseLostError, LedgerUnavailableError, MisuseError
-from commitgate.ledger.base import MOST_PRUNED, StepLedger, check_prune
+from commitgate.ledger.base import MOST_PRUNED, SCANNED_AT_ONCE, StepLedger, check_prune
 from commitgate.ledger.postgres_connections import Bounds, Connections, Loan
 from commitgate.ledger.postgres_errors import mapped
-from commitgate.ledger.postgres_rows import delete_old, insert, load, load_latest, lock_fence_floor, update
+from commitgate.ledger.postgres_rows import delete_old, insert, load, load_after, load_latest, lock_fence_floor, update
 from commitgate.ledger.postgres_transaction import PostgresTransaction
-from commitgate.ledger.record import Record, State
+from commitgate.ledger.record import Record, Scanned, State
 from commitgate.ledger.states import advance, is_held_by_another
 from commitgate.ledger.steps import Approve, Claim, Commit, Reconcile, Reject, Step
 from commitgate.ledger.transaction import RolledBack, Transaction
@@ -84,8 +84,8 @@ class PostgresLedger(StepLedger):
         self._connections = Connections(conninfo, most=connections, bounds=bounds)
         # Threads of their own for each event loop: waiting calls queue as tasks, and effects that block can starve
         # neither the steps nor, in the common pool, anything else.
-        self._step_turns = _Turns(f"steps of ledger {id(self)}", connections)
-        self._effect_turns = _Turns(f"effects of ledger {id(self)}", connections - 1)
+        self._step_turns = _Turns(f"{connections} steps of ledger {id(self)}", connections)
+        self._effect_turns = _Turns(f"{connections} effects of ledger {id(self)}", connections - 1)
 
     def __repr__(self) -> str:
         """Show where the ledger lies, and no password."""
@@ -108,6 +108,10 @@ class PostgresLedger(StepLedger):
         """Return rows, latest change first."""
         wanted = tuple(State) if states is None else tuple(states)
         return await self._in_thread(lambda loan: load_latest(loan.connection, wanted, limit), has_writes=False)
+
+    async def scan(self, *, after: bytes = b"", limit: int = SCANNED_AT_ONCE) -> tuple[Scanned, ...]:
+        """Return rows in the order of their keys; see ``Ledger.scan``."""
+        return await self._in_thread(lambda loan: load_after(loan.connection, after, limit), has_writes=False)
 
     async def prune(self, *, older_than_s: float, limit: int = MOST_PRUNED) -> int:
         """Delete rows on which nothing can hang any more; see ``Ledger.prune``."""
