@@ -293,7 +293,7 @@ class SqliteMachine(LedgerMachine):
 
 
 TestMemoryLedgerMachine = LedgerMachine.TestCase
-TestMemoryLedgerMachine.settings = settings(max_examples=70, stateful_step_count=8, deadline=None)
+TestMemoryLedgerMachine.settings = settings(max_examples=100, stateful_step_count=8, deadline=None)
 TestSqliteLedgerMachine = SqliteMachine.TestCase
 TestSqliteLedgerMachine.settings = settings(
     max_examples=20, stateful_step_count=8, deadline=None, suppress_health_check=[HealthCheck.too_slow]

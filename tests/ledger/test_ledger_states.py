@@ -154,6 +154,7 @@ CASES = (
     Case(row(APPROVED, lease_expires_at=None), claim("first"), Guard.ANY, {**TAKEN, "owner": "first"}),
     Case(row(REJECTED), claim(), Guard.ANY, {}),
     Case(row(STARTED, effect_kind=BY_KEY), claim("first", BY_KEY), Guard.SAME_OWNER, RENEWED),
+    Case(row(STARTED, lease_s=5, effect_kind=BY_KEY), claim("first", BY_KEY), Guard.SAME_OWNER, RENEWED),
     Case(row(STARTED, lease_s=5, effect_kind=BY_KEY), claim(kind=BY_KEY), Guard.LEASE_RUNS, {}),
     Case(row(STARTED, effect_kind=BY_KEY), claim(kind=BY_KEY), Guard.RESUMABLE, TAKEN),
     Case(row(STARTED, effect_kind=TRANSACTIONAL), claim(kind=TRANSACTIONAL), Guard.RESUMABLE, TAKEN),
@@ -396,6 +397,8 @@ def test_a_conflict_names_all_parts_that_differ() -> None:
     with pytest.raises(KeyConflictError) as caught:
         advance(KEY, row(RELEASED), Claim(other, "second", 30.0), now=NOW)
     assert caught.value.differs == ("language_digest", "effect_name", "effect_version", "input_fingerprint")
+    told = "another contract and effect and version of its effect and input (its messages, or its input_fingerprint);"
+    assert told in str(caught.value)
 
 
 @pytest.mark.parametrize("state", LEASED)

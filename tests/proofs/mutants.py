@@ -1,4 +1,4 @@
-"""Change the gate and the strict parse in one place at a time, and see whether the tests notice.
+"""Change the gate, the strict parse and the ledger's table in one place at a time, and see whether the tests notice.
 
 A mutant that no test notices stands in ``surviving_mutants.json`` with the reason why it does not matter, or breaks the
 proof. Each is run against the focused tests of its module alone, so a survivor says something about these.
@@ -31,6 +31,7 @@ LAYERS = (
     "tests/gate/test_checks.py",
     "tests/client/test_client_receipts.py",
 )
+LEDGER = ("tests/ledger/test_ledger_states.py",)
 """Tests by what they look at, those first that notice most."""
 
 
@@ -51,11 +52,13 @@ TARGETS = (
     Target("commitgate.gate.strict_parse", PARSE),
     Target("commitgate.gate.layers", LAYERS),
     Target("commitgate.gate.layer_states", LAYERS),
+    Target("commitgate.ledger.states", LEDGER),
+    Target("commitgate.ledger.record", LEDGER),
 )
 
 
 class Mutants:
-    """Try every mutant of the modules that decide whether a text is a value."""
+    """Try every mutant of the modules that decide whether a text is a value, and whether an effect may start."""
 
     name = "mutants"
 
@@ -100,7 +103,7 @@ class Mutants:
         size = sum(counts.values())
         return [
             Row(
-                promise="every change of gate and strict parse that matters is noticed by a test",
+                promise="every change of gate, strict parse and ledger table that matters is noticed by a test",
                 measured=f"{size:,} mutants of {len({unit.split()[0] for unit in results})} modules: "
                 f"{counts.get('killed', 0):,} noticed, {counts.get('timed out', 0)} ran out of time, "
                 f"{len(survivors) - len(unlisted)} survive with a reason, {len(unlisted)} without",

@@ -20,8 +20,14 @@ _ENUMS = {
     "gate/states.py": ("State", "Signal", "Ruling"),
     "gate/layers.py": ("Layer",),
     "backends/base.py": ("FinishReason",),
+    "ledger/record.py": ("State",),
+    "ledger/states.py": ("Guard",),
+    "ledger/steps.py": ("Finding",),
 }
-"""Enumerations of which one member takes the place of another. They are read, not imported: code may be changed."""
+"""Enumerations of which one member takes the place of another. They are read, not imported: code may be changed.
+
+Two may have one name as long as no member of theirs has.
+"""
 
 _COMPARE: Mapping[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.GtE),
@@ -42,6 +48,7 @@ _ARITHMETIC: Mapping[type[ast.operator], type[ast.operator]] = {
     ast.FloorDiv: ast.Mult,
     ast.Div: ast.Mult,
 }
+_TOLD_BY_WHAT_STOOD_THERE = ("case removed", "entry dropped", "removed", "order")
 _NAMES = {"any": "all", "all": "any", "min": "max", "max": "min"}
 _CODE = re.compile(r"[a-z_]{2,30}\Z")
 _QUANTIFIER = re.compile(rb"(?<!\\)(?:[*+](?!\])|\?(?![:P=!<]))|\\d|\\Z")
@@ -96,16 +103,20 @@ def _changes(tree: ast.Module) -> Iterator[_Change]:
     return _Walk().block(tree.body, "module")
 
 
+def _members(name: str, member: str) -> list[str]:
+    """Return the members of the enumeration of that name that has this one; none where there is no such."""
+    return next((members for members in _enumerations().get(name, ()) if member in members), [])
+
+
 @cache
-def _members() -> Mapping[str, list[str]]:
+def _enumerations() -> Mapping[str, list[list[str]]]:
     """Return the names of the members of each enumeration."""
-    found: dict[str, list[str]] = {}
+    found: dict[str, list[list[str]]] = {}
     for path, names in _ENUMS.items():
         for node in ast.parse((SDK / path).read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef) and node.name in names:
-                found[node.name] = [
-                    ast.unparse(entry.targets[0]) for entry in node.body if isinstance(entry, ast.Assign)
-                ]
+                members = [ast.unparse(entry.targets[0]) for entry in node.body if isinstance(entry, ast.Assign)]
+                found.setdefault(node.name, []).append(members)
     return found
 
 
@@ -228,8 +239,7 @@ class _Walk:
             case ast.Constant():
                 for value in _other_constants(node.value):
                     yield _change(node, place, "constant", ast.Constant(value), put)
-            case ast.Attribute(value=ast.Name(id=name)) if node.attr in _members().get(name, ()):
-                others = _members()[name]
+            case ast.Attribute(value=ast.Name(id=name)) if node.attr in (others := _members(name, node.attr)):
                 following = others[(others.index(node.attr) + 1) % len(others)]
                 yield _change(node, place, "member", ast.Attribute(node.value, following, ast.Load()), put)
             case ast.Slice():
@@ -240,6 +250,13 @@ class _Walk:
             case ast.Call(func=ast.Name(id=name)) if name in _NAMES:
                 other = ast.Call(ast.Name(_NAMES[name], ast.Load()), node.args, node.keywords)
                 yield _change(node, place, "function", other, put)
+            case ast.Call(func=ast.Name(id="replace"), args=[row]):
+                for number, change in enumerate(node.keywords):
+                    rest = node.keywords[:number] + node.keywords[number + 1 :]
+                    kept = ast.Call(node.func, [row], rest)
+                    yield _change(node, place, "entry dropped", kept, put, change)
+            case ast.Tuple(elts=[ast.Call(), ast.Call(), *_] as rows):
+                yield from _rows(node, rows, place, put)
             case ast.Dict():
                 for number, key in enumerate(node.keys):
                     kept = [at for at in range(len(node.keys)) if at != number]
@@ -249,6 +266,20 @@ class _Walk:
                     )
             case _:
                 return
+
+
+def _rows(node: ast.Tuple, rows: list[ast.expr], place: str, put: Put) -> Iterator[_Change]:
+    """Change a table: drop a row, or let the next one of the same first two cells come before it."""
+    for number, row in enumerate(rows):
+        before, after = rows[:number], rows[number + 1 :]
+        yield _change(row, place, "entry dropped", ast.Tuple(before + after, ast.Load()), put)
+        if after and _beginning(row) == _beginning(after[0]):
+            swapped = ast.Tuple([*before, after[0], row, *after[1:]], ast.Load())
+            yield _change(row, place, "order", swapped, put)
+
+
+def _beginning(row: ast.expr) -> list[str]:
+    return [ast.unparse(cell) for cell in row.args[:2]] if isinstance(row, ast.Call) else [ast.unparse(row)]
 
 
 def _other_constants(value: object) -> list[object]:
@@ -277,7 +308,7 @@ def _setter(node: ast.AST, field: str) -> Put:
 def _change(
     node: ast.expr | ast.stmt | ast.pattern, place: str, kind: str, new: ast.AST, put: Put, old: ast.AST | None = None
 ) -> _Change:
-    before, after = _text(old or node), "" if kind in ("case removed", "entry dropped", "removed") else _text(new)
+    before, after = _text(old or node), "" if kind in _TOLD_BY_WHAT_STOOD_THERE else _text(new)
     return _Change(node.lineno, f"{place}: {kind}: {before}" + (f" -> {after}" if after else ""), lambda: put(new))
 
 
