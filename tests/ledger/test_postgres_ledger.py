@@ -25,6 +25,7 @@ from ledger.postgres_server import PASSWORD, PostgresServer
 
 from commitgate.effect_kind import EffectKind
 from commitgate.errors import (
+    IllegalTransitionError,
     InProgressError,
     KeyConflictError,
     LedgerError,
@@ -337,6 +338,23 @@ async def test_renewing_a_lease_leaves_a_large_value_where_it_lies(postgres_url:
     row = await ledger.read(KEY)
     assert row is not None
     assert len(row.value or b"") == 100_000
+    await ledger.aclose()
+
+
+@pytest.mark.anyio
+async def test_an_approved_value_is_the_only_one_that_may_be_acted_on(
+    postgres_url: str, fingerprint: Fingerprint
+) -> None:
+    ledger = PostgresLedger(postgres_url)
+    fence = await claim(ledger, fingerprint)
+    await ledger.propose(KEY, fence, value=b"1", receipt=b"{}", reason="large", expires_s=None)
+    await ledger.approve(KEY, by="somebody")
+    fence = await claim(ledger, fingerprint)
+    with pytest.raises(IllegalTransitionError):
+        await ledger.start_effect(KEY, fence, value=b"2", receipt=b"{}", lease_s=30.0)
+    with pytest.raises(IllegalTransitionError):
+        await ledger.commit_value(KEY, fence, value=b"2", receipt=b"{}")
+    await ledger.start_effect(KEY, fence, value=b"1", receipt=b"{}", lease_s=30.0)
     await ledger.aclose()
 
 

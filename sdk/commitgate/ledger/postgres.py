@@ -25,7 +25,7 @@ from commitgate.ledger.postgres_rows import delete_old, insert, load, load_after
 from commitgate.ledger.postgres_transaction import PostgresTransaction
 from commitgate.ledger.record import Record, Scanned, State
 from commitgate.ledger.states import advance, is_held_by_another
-from commitgate.ledger.steps import Approve, Claim, Commit, Reconcile, Reject, Step
+from commitgate.ledger.steps import Claim, Commit, Extend, Step
 from commitgate.ledger.transaction import RolledBack, Transaction
 from commitgate.retry.keys import OperationKey
 
@@ -36,9 +36,6 @@ _MOST_RACES = 10
 
 _MOST_SECONDS = 86_400
 """Longest time limit, in seconds."""
-
-_WITH_PAYLOADS = (Claim, Approve, Reject, Reconcile)
-"""Steps that look at payloads or hand them over; the others leave them where they lie."""
 
 
 class PostgresLedger(StepLedger):
@@ -136,7 +133,8 @@ class PostgresLedger(StepLedger):
 
     async def _take(self, key: OperationKey, step: Step) -> tuple[Record, float]:
         def take(loan: Loan) -> tuple[Record, float] | None:
-            has_payloads = isinstance(step, _WITH_PAYLOADS)
+            # A heartbeat leaves payloads where they lie.
+            has_payloads = not isinstance(step, Extend)
             place = self._connections.place
             before, now = load(loan.connection, key, place, lock="FOR UPDATE", has_payloads=has_payloads)
             if before is not None:
@@ -193,7 +191,7 @@ class PostgresLedger(StepLedger):
     def _transact(self, key: OperationKey, fence: int, work: Callable[[Transaction], bytes]) -> bytes:
         place = self._connections.place
         with mapped(place), self._connections.lend(for_effect=True) as loan:
-            before, now = load(loan.connection, key, place, lock="FOR UPDATE", has_payloads=False)
+            before, now = load(loan.connection, key, place, lock="FOR UPDATE", has_payloads=True)
             # Asked before anything runs: the claim must still be this call's.
             advance(key, before, Commit(fence, b""), now=now)
             if before is None or before.state is not State.EFFECT_STARTED:
