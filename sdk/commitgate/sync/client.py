@@ -23,6 +23,7 @@ from commitgate.run.conversation import MessageLike, PromptSchema
 from commitgate.run.order import DEFAULT_APPROVAL_EXPIRES_S, InProgress
 from commitgate.sync.bridge import Bridge
 from commitgate.sync.structured_run import StructuredRun
+from commitgate.sync.tools_face import ToolsFace
 from commitgate.timeouts import DEFAULT_LEASE_S, Timeouts
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ T = TypeVar("T", default=JsonValue)
 R = TypeVar("R", default=None)
 
 
-class Client:
+class Client(ToolsFace):
     """Make calls that block. Use it with ``with``; leaving it cancels what still runs and finishes commits.
 
     Args:
