@@ -386,20 +386,29 @@ class Client(ToolsFace):
             How it went. ``Invalid`` of the layer ``authorize`` where it had expired or is not allowed.
 
         Raises:
-            MisuseError: this client does not know the call and is not told it, or the client was not entered.
+            MisuseError: this client does not know the call and is not told it, or the client was not entered or is
+                being closed. Nothing was recorded.
+            ContractError: ``schema`` cannot be made a contract. Nothing was recorded.
             LedgerError: nothing waits under this key, or not this value (``DecisionError``); another schema or effect
                 than the call's (``KeyConflictError``); the ledger cannot be used.
         """
         check_person(by)
+        if value_digest is not None:
+            check_text("value_digest", value_digest)
+        given = (effect, rules, content, evidence, authorize, principal, timeouts)
+        if schema is None and any(each is not None for each in given):
+            raise MisuseError("what is to be done is told as a whole: give schema= too, or nothing but the key")
         shared, key = self._entered(), checked_key(operation_key)
+        shared.active.check_open()
         known = shared.waiting.find(key)
         if schema is None and known is None:
             raise unknown_order()
         contract = None if schema is None else await self._contract(cast("type[object]", schema))
         checks = Checks[Any].of(rules=rules, content=content, evidence=evidence, authorize=authorize)
         made = None if effect is None else checked_effect(effect)
+        if timeouts is not None:
+            check_kind("timeouts", timeouts, Timeouts, "a Timeouts")
         row = await shared.ledger().approve(key, by=by, value_digest=value_digest)
-        shared.waiting.forget(key)
         if contract is not None:
             order = order_of_stored(row, contract, made, checks=checks, principal=principal, timeouts=timeouts)
         else:

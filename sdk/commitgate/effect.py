@@ -98,7 +98,7 @@ class Effect(Generic[T, R]):
         reconcile: Reconcile | None = None,
     ) -> None:
         self._function = function
-        self._is_async = _is_async(function)
+        self._is_async = is_async(function)
         self._adapter = adapter
         self.name = name
         self.version = version
@@ -123,7 +123,8 @@ class Effect(Generic[T, R]):
         kind = getattr(function, "effect_kind", EffectKind.ONCE)
         if not isinstance(kind, EffectKind):
             raise MisuseError(
-                f"effect_kind must be an EffectKind, found {_kind(kind)}; mark the effect with once, by_key"
+                f"effect_kind must be an EffectKind, found {_kind(kind)}; mark the effect with once, by_key or "
+                "transactional"
             )
         version = getattr(function, "effect_version", DEFAULT_EFFECT_VERSION)
         if not isinstance(version, str) or not version:
@@ -213,7 +214,8 @@ def _name(function: Callable[..., object]) -> str:
     return f"{named.__module__}.{named.__qualname__}"
 
 
-def _is_async(function: Callable[..., object]) -> bool:
+def is_async(function: Callable[..., object]) -> bool:
+    """Say whether a function, or what a partial or an object calls, is an ``async def``."""
     while isinstance(function, functools.partial):
         function = function.func
     called = getattr(function, "__call__", None)  # noqa: B004 - its kind is looked at, not whether there is one
@@ -257,5 +259,6 @@ __all__ = [
     "EffectContext",
     "EffectFunction",
     "TransactionContext",
+    "is_async",
     "result_adapter",
 ]

@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
-from commitgate.argument import check_takes
+from commitgate.argument import check_takes, check_words, wrong_kind
+from commitgate.effect import is_async
 from commitgate.effect_kind import EffectKind
 from commitgate.errors import MisuseError
 from commitgate.finding import Looked
@@ -106,23 +107,36 @@ def transactional(
 def _marked(
     kind: EffectKind, function: F | None, name: str | None, version: str | None, reconcile: Reconcile | None
 ) -> F | Callable[[F], F]:
-    if reconcile is not None:
-        if not callable(reconcile):
-            raise MisuseError(
-                f"reconcile must be a function of the key and the record, found {type(reconcile).__name__}"
-            )
-        check_takes(reconcile, ("key", "record"), "reconcile")
-    given = {"effect_kind": kind, "effect_name": name, "effect_version": version, "effect_reconcile": reconcile}
+    given: dict[str, object] = {"effect_kind": kind, "effect_reconcile": _checked_reconcile(reconcile)}
+    for attribute, word in (("effect_name", name), ("effect_version", version)):
+        if word is not None:
+            check_words(attribute, word)
+            given[attribute] = word
 
     def mark(marked: F) -> F:
         if not callable(marked):
-            raise MisuseError(f"an effect must be a function, found {type(marked).__name__}")
-        for attribute, value in given.items():
-            if value is not None:
+            raise wrong_kind("an effect", "a function", marked)
+        if kind is EffectKind.TRANSACTIONAL and is_async(marked):
+            raise MisuseError(
+                "a transactional effect must be a plain def: it runs in one transaction in a worker thread"
+            )
+        try:
+            for attribute, value in given.items():
                 setattr(marked, attribute, value)
+        except AttributeError as error:
+            told = f"no mark can be set on an object of type {type(marked).__name__}"
+            raise MisuseError(f"{told}; mark the function itself, or wrap it in a def") from error
         return marked
 
     return mark if function is None else mark(function)
+
+
+def _checked_reconcile(reconcile: Reconcile | None) -> Reconcile | None:
+    if reconcile is not None:
+        if not callable(reconcile):
+            raise wrong_kind("reconcile", "a function of the key and the record", reconcile)
+        check_takes(reconcile, ("key", "record"), "reconcile")
+    return reconcile
 
 
 __all__ = ["Reconcile", "by_key", "once", "transactional"]

@@ -155,7 +155,9 @@ class Committed(Generic[T_co, R_co]):
     Attributes:
         value: the value, of the type asked for.
         result: what the effect returned; None where there was none.
-        is_replayed: the value was read from the ledger and the model was not asked.
+        is_replayed: an earlier call committed it, and this one only read it from the ledger. False where this call
+            committed a value that an earlier one had chosen: one that a person allowed since, or whose effect it ran
+            again. The receipt is that of the call that chose the value, either way.
         text: the answer's text; for a replay the value's JSON as it was stored.
     """
 
@@ -409,7 +411,8 @@ class Invalid(Ending):
 class NeedsApproval(Ending):
     """Say that the value passed every layer and that a person must decide about it. Nothing was done with it.
 
-    ``partial_text`` is the whole proposal as the model wrote it, for the person to read; it is not a value yet.
+    ``partial_text`` is the whole proposal as the model wrote it, or, from the ledger, as it was stored, for the person
+    to read; it is not a value yet.
 
     Attributes:
         reason: why, in the words of ``approve``.

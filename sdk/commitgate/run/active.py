@@ -65,10 +65,18 @@ class ActiveCalls:
         Raises:
             MisuseError: the client is being closed.
         """
-        if self._is_closing:
-            raise MisuseError("this client is being closed and takes no further calls; make another client")
+        self.check_open()
         start()
         self._calls.add(call)
+
+    def check_open(self) -> None:
+        """Check that calls are still taken.
+
+        Raises:
+            MisuseError: the client is being closed.
+        """
+        if self._is_closing:
+            raise MisuseError("this client is being closed and takes no further calls; make another client")
 
     def end(self, call: ActiveCall) -> None:
         """Let go of a call that has ended."""

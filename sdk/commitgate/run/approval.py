@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 from commitgate.argument import check_words
 from commitgate.contract import Contract
 from commitgate.errors import MisuseError
+from commitgate.outcome import Committed, EffectFailed, InDoubt, NeedsApproval, Outcome
 from commitgate.retry.keys import OperationKey
 from commitgate.run.order import Order, order_of_given
 
@@ -64,6 +65,19 @@ class WaitingOrders:
     def __init__(self) -> None:
         self._orders: OrderedDict[OperationKey, _AnyOrder] = OrderedDict()
 
+    def note(self, key: OperationKey, order: Order[T, R], outcome: Outcome[object, object]) -> None:
+        """Keep the order of a call whose value waits, and let go of one whose value is settled.
+
+        An allowed value that was refused, or whose call was cut off, is still allowed: its order stays.
+        """
+        match outcome:
+            case NeedsApproval():
+                self.keep(key, order)
+            case Committed() | EffectFailed() | InDoubt():
+                self.forget(key)
+            case _:
+                pass
+
     def keep(self, key: OperationKey, order: Order[T, R]) -> None:
         """Keep the order of a call that ended as ``NeedsApproval``."""
         kept: object = order
@@ -85,10 +99,12 @@ async def pending(ledger: Ledger, *, limit: int, clock: Callable[[], float] = ti
     """Return what waits for a person, longest first, without what has expired."""
     from commitgate.ledger.record import State
 
-    now = clock()
-    rows = await ledger.list(states=(State.AWAITING_APPROVAL,), limit=limit)
+    now, asked = clock(), limit + 1
+    # A ledger lists the latest first; those that wait longest are the last of all.
+    while len(rows := await ledger.list(states=(State.AWAITING_APPROVAL,), limit=asked)) == asked:
+        asked *= 4
     waiting = [row for row in rows if row.expires_at is None or row.expires_at > now]
-    return tuple(_pending(row, now) for row in sorted(waiting, key=lambda row: row.updated_at))
+    return tuple(_pending(row, now) for row in sorted(waiting, key=lambda row: row.updated_at)[:limit])
 
 
 def _pending(row: Record, now: float) -> PendingApproval:

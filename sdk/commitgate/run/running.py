@@ -9,7 +9,7 @@ from typing_extensions import TypeVar
 
 from commitgate.cancellation import is_cancellation, must_go_on
 from commitgate.errors import CommitgateError
-from commitgate.outcome import NeedsApproval, Outcome
+from commitgate.outcome import Outcome
 from commitgate.run.mailbox import Mailbox
 from commitgate.run.order import Order
 from commitgate.run.shared import Shared
@@ -89,8 +89,8 @@ class Running(Generic[T, R]):
             if self.outcome is None and self.error is None:
                 self.outcome = self._call.cancelled()
             self._shared.active.end(self)
-            if self._order.key is not None and isinstance(self.outcome, NeedsApproval):
-                self._shared.waiting.keep(self._order.key, self._order)
+            if self._order.key is not None and self.outcome is not None:
+                self._shared.waiting.note(self._order.key, self._order, self.outcome)
             self.mailbox.close()
             self.done.set()
 
