@@ -20,7 +20,6 @@ import anyio
 import psycopg
 import psycopg.errors
 import pytest
-from anyio.lowlevel import checkpoint
 from ledger.postgres_server import PASSWORD, PostgresServer
 
 from commitgate.effect_kind import EffectKind
@@ -43,6 +42,8 @@ from commitgate.retry import OperationKey, operation_key
 KEY = operation_key("case-4711")
 OTHER = operation_key("case-4712")
 RACERS = 8
+WAIT_S = 30.0
+BOUNDS = Bounds(connect_s=10, lock_s=1, statement_s=10)
 
 
 async def claim(ledger: PostgresLedger, fingerprint: Fingerprint, key: OperationKey = KEY) -> int:
@@ -91,29 +92,42 @@ async def test_nothing_is_opened_before_the_first_use_and_nothing_is_left_open(
     await again.aclose()
 
 
-@pytest.mark.anyio
-async def test_closing_waits_for_a_step_that_is_under_way(
-    postgres_server: PostgresServer, postgres_url: str, fingerprint: Fingerprint
-) -> None:
-    ledger = PostgresLedger(postgres_url)
-    fence = await claim(ledger, fingerprint)
-    found: list[object] = []
-    holder = lock_row(postgres_url)
+def test_closing_waits_for_what_is_under_way_and_closes_it(postgres_url: str) -> None:
+    connections = Connections(postgres_url, most=2, bounds=BOUNDS)
+    is_lent, go_on = threading.Event(), threading.Event()
+    ended: list[object] = []
 
-    async def close() -> None:
-        await ledger.aclose()
-        with psycopg.connect(postgres_url) as connection:
-            found.append(connection.execute("SELECT updated_at > created_at FROM commitgate_operation").fetchone())
+    def step() -> None:
+        with connections.lend() as loan:
+            is_lent.set()
+            assert go_on.wait(WAIT_S)
+            loan.commit()
+            ended.append("committed")
+        ended.append(loan.connection.closed)
 
-    async with anyio.create_task_group() as group:
-        group.start_soon(lambda: ledger.extend(KEY, fence, lease_s=60.0))
-        await anyio.to_thread.run_sync(postgres_server.wait_until_blocked)
-        group.start_soon(close)
-        while not ledger._connections._is_closed:  # what closing does first
-            await checkpoint()
-        holder.rollback()
-        holder.close()
-    assert found == [(True,)]
+    def close() -> None:
+        connections.close()
+        ended.append("closed")
+
+    threads = [threading.Thread(target=target) for target in (step, close)]
+    threads[0].start()
+    assert is_lent.wait(WAIT_S)
+    threads[1].start()
+    threads[1].join(0.2)  # what does not wait has ended by then
+    go_on.set()
+    for thread in threads:
+        thread.join(WAIT_S)
+    assert ended[0] == "committed"
+    assert set(ended[1:]) == {"closed", True}
+
+
+def test_a_step_that_is_refused_gives_its_connection_back(postgres_url: str) -> None:
+    connections = Connections(postgres_url, most=2, bounds=BOUNDS)
+    with pytest.raises(LedgerError), connections.lend() as first:
+        raise LedgerError("refused")
+    with connections.lend() as second:
+        assert second.connection is first.connection
+    connections.close()
 
 
 @pytest.mark.anyio
@@ -159,11 +173,11 @@ async def test_a_commit_takes_as_long_as_it_takes(postgres_url: str, fingerprint
 
 
 def test_a_transaction_that_has_failed_is_not_committed(postgres_url: str) -> None:
-    connections = Connections(postgres_url, most=2, bounds=Bounds(connect_s=10, lock_s=1, statement_s=10))
+    connections = Connections(postgres_url, most=2, bounds=BOUNDS)
     with connections.lend() as loan:
         with pytest.raises(psycopg.errors.UndefinedTable):
             loan.connection.execute("SELECT * FROM missing")
-        with pytest.raises(psycopg.errors.InFailedSqlTransaction):
+        with pytest.raises(LedgerUnavailableError, match="rolled"):
             loan.commit()
     connections.close()
 

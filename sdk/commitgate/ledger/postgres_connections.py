@@ -200,12 +200,15 @@ class Loan:
     def commit(self) -> None:
         """Commit.
 
+        No timeout of the server's bounds it, and so none ends its wait for a standby.
+
         Raises:
             psycopg.Error: it is unknown whether it was committed.
+            LedgerUnavailableError: the server rolled it back.
         """
-        # Without a timeout: it could end the wait for a standby, and the server would then call a commit done that
-        # no standby has. Where the transaction has failed, the first of the two is refused.
-        self.connection.execute("SET LOCAL statement_timeout = 0; COMMIT")
+        if self.connection.execute("COMMIT").statusmessage != "COMMIT":
+            # So it answers where a statement had failed.
+            raise LedgerUnavailableError("the server rolled the ledger's transaction back; call again")
 
     def discard(self) -> None:
         """Forget all that the session took on in the transaction that is over; a session that cannot is closed."""
