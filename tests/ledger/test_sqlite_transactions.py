@@ -1,6 +1,8 @@
 """A transactional effect in SQLite: its rows and the ledger's word that it ran are there together, or not at all."""
 
+import asyncio
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -13,6 +15,7 @@ from typing import Any
 
 import anyio
 import anyio.from_thread
+import anyio.to_thread
 import pytest
 
 from commitgate.effect_kind import EffectKind
@@ -491,7 +494,7 @@ async def test_nothing_else_of_the_connection_is_within_reach(ledger: SqliteLedg
 
     await ledger.transact(KEY, fence, effect)
     assert offered == [
-        {"execute", "executemany", "stepping", "open", "fault", "ended_by", "is_open_on"},
+        {"execute", "executemany"},
         {"rowcount", "columns", "fetchone", "fetchall"},
     ]
 
@@ -762,3 +765,103 @@ anyio.run(ledger.aclose)
 """
     subprocess.run([sys.executable, "-W", "ignore", "-c", program, str(shop)], check=True, timeout=60)
     assert refunds(shop) == 2
+
+
+KILLED = """
+import os, signal, sys, anyio
+from commitgate.effect import Effect
+from commitgate.effect_kind import EffectKind
+from commitgate.ledger import FaultLedger, FaultPoint, Fingerprint, Operation, SqliteLedger
+from commitgate.retry import operation_key
+
+def refund(value, context):
+    context.connection.execute("INSERT INTO refund (customer, cents) VALUES (1, 500)")
+    return "T-1"
+
+def ignore():
+    pass
+
+async def call(path, killed_at):
+    async def reach(point):
+        if point == killed_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+    ledger = FaultLedger(SqliteLedger(path, shares_database=True, clock=lambda: 1000.0), reach)
+    effect = Effect(refund, name="refund", version="1", adapter=None, kind=EffectKind.TRANSACTIONAL)
+    async with anyio.create_task_group() as group:
+        driven = Operation(ledger, group, operation_key("case-4711"), Fingerprint("l", "refund", "1", "i"), effect,
+                           owner="first", on_lease_lost=ignore, lease_s=30.0)
+        async with driven:
+            await driven.commit(1, value_json=b"1", receipt_json=b"{}")
+
+for killed_at in sys.argv[2:]:
+    child = os.fork()
+    if child == 0:
+        anyio.run(call, os.path.join(sys.argv[1], killed_at), killed_at)
+        os._exit(0)
+    assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL, killed_at
+"""
+LEFT_BY_A_KILL: dict[FaultPoint, tuple[list[str], int]] = {
+    FaultPoint.BEFORE_CLAIM: ([], 0),
+    FaultPoint.AFTER_CLAIM: (["claimed"], 0),
+    FaultPoint.BEFORE_INTENT: (["claimed"], 0),
+    FaultPoint.AFTER_INTENT: (["effect_started"], 0),
+    FaultPoint.INSIDE_EFFECT: (["effect_started"], 0),
+    FaultPoint.AFTER_COMMIT: (["committed"], 1),
+}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_process_that_is_killed_at_any_point_leaves_an_effect_that_happens_exactly_once(
+    shop: Path, tmp_path: Path
+) -> None:
+    for point in LEFT_BY_A_KILL:
+        shutil.copy(shop, tmp_path / point)
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path), *LEFT_BY_A_KILL], check=True, timeout=120)
+    fingerprint = Fingerprint("l", "refund", "1", "i")
+
+    async def call_again(path: Path) -> None:
+        ledger = SqliteLedger(path, shares_database=True, clock=lambda: 2_000.0)
+        found = await ledger.claim(KEY, fingerprint, owner="second", lease_s=30.0, effect_kind=EffectKind.TRANSACTIONAL)
+        if isinstance(found, Claimed):
+            if found.resumed is None:
+                await ledger.start_effect(KEY, found.fence, value=b"1", receipt=b"{}", lease_s=30.0)
+            await ledger.transact(KEY, found.fence, refund)
+        await ledger.aclose()
+
+    for point, (states, effects) in LEFT_BY_A_KILL.items():
+        path = tmp_path / point
+        found = anyio.run(states_of, path)
+        assert (point, found, refunds(path)) == (point, states, effects)
+        anyio.run(call_again, path)
+        assert (point, anyio.run(states_of, path), refunds(path)) == (point, ["committed"], 1)
+
+
+async def states_of(path: Path) -> list[str]:
+    ledger = SqliteLedger(path, shares_database=True)
+    states = [row.state.value for row in await ledger.list()]
+    await ledger.aclose()
+    return states
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_native_cancellation_of_the_caller_leaves_the_whole_effect(
+    ledger: SqliteLedger, shop: Path, fingerprint: Fingerprint
+) -> None:
+    fence = await start(ledger, fingerprint)
+    is_running, may_end = threading.Event(), threading.Event()
+
+    def effect(transaction: Transaction) -> bytes:
+        result = refund(transaction)
+        is_running.set()
+        assert may_end.wait(60)
+        return result
+
+    task = asyncio.ensure_future(ledger.transact(KEY, fence, effect))
+    await anyio.to_thread.run_sync(is_running.wait)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    may_end.set()
+    row = await ledger.read(KEY)
+    assert row is not None
+    assert (row.state, row.result, refunds(shop)) == (State.COMMITTED, b'"T-1"', 1)

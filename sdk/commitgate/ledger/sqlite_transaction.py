@@ -35,16 +35,16 @@ def run_effect(connection: sqlite3.Connection, work: Callable[[SqliteTransaction
         RolledBack: ``work`` raised, or a statement of it ended the transaction; the caller must roll back.
         sqlite3.Error: the database failed under ``work``, whatever ``work`` made of that; as above.
     """
-    transaction = SqliteTransaction(connection, ledger)
+    guard = Guard(connection, ledger)
     raised: BaseException | None = None
-    with transaction.open():
+    with guard.open():
         try:
-            result = work(transaction)
+            result = work(SqliteTransaction(guard))
         except BaseException as error:  # noqa: BLE001 - told to the one who asked, whatever it is
             raised, result = error, b""
-    if transaction.fault is not None and isinstance(raised, Exception | None):
-        raise transaction.fault
-    raised = transaction.ended_by if raised is None else raised
+    if guard.fault is not None and isinstance(raised, Exception | None):
+        raise guard.fault
+    raised = guard.ended_by if raised is None else raised
     if raised is not None:
         raise RolledBack(raised) from raised
     return result
@@ -56,8 +56,8 @@ def check_outside(ledger: object) -> None:
     Raises:
         MisuseError: it is.
     """
-    running = _RUNNING.get()
-    if running is not None and running.is_open_on(ledger):
+    guard = _RUNNING.get()
+    if guard is not None and guard.is_open_on(ledger):
         raise MisuseError(
             "a transactional effect holds its ledger until it returns: make no call with the same ledger inside it"
         )
@@ -66,26 +66,81 @@ def check_outside(ledger: object) -> None:
 class SqliteTransaction:
     """Run an effect's statements, as long as the effect runs and in its thread alone; see ``Transaction``."""
 
-    __slots__ = ("__weakref__", "_connection", "_cursors", "_ended_by", "_fault", "_ledger", "_refused", "_thread")
+    __slots__ = ("_guard",)
+
+    def __init__(self, guard: Guard) -> None:
+        self._guard = guard
+
+    def execute(self, statement: str, parameters: Parameters = ()) -> SqliteRows:
+        """Run one statement; see ``Transaction.execute``."""
+        check_kind("statement", statement, str, "a str")
+        with self._guard.stepping():
+            cursor = self._guard.cursor()
+            cursor.execute(statement, parameters)
+            return SqliteRows(self._guard, cursor)
+
+    def executemany(self, statement: str, rows: Iterable[Parameters]) -> int:
+        """Run one statement for each of ``rows``; see ``Transaction.executemany``."""
+        check_kind("statement", statement, str, "a str")
+        with self._guard.stepping():
+            cursor = self._guard.cursor()
+            cursor.executemany(statement, rows)
+            return cursor.rowcount
+
+
+class SqliteRows:
+    """Hold what a statement gave; see ``Rows``."""
+
+    __slots__ = ("_cursor", "_guard")
+
+    def __init__(self, guard: Guard, cursor: sqlite3.Cursor) -> None:
+        self._guard = guard
+        self._cursor = cursor
+
+    @property
+    def rowcount(self) -> int:
+        """Return how many rows the statement changed; -1 where it changes none."""
+        return self._cursor.rowcount
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the columns' names."""
+        return tuple(column[0] for column in self._cursor.description or ())
+
+    def fetchone(self) -> Row | None:
+        """Return the next row; None after the last."""
+        with self._guard.stepping():
+            return self._cursor.fetchone()
+
+    def fetchall(self) -> list[Row]:
+        """Return all rows that are left."""
+        with self._guard.stepping():
+            return self._cursor.fetchall()
+
+    def __iter__(self) -> Iterator[Row]:
+        """Iterate over the rows that are left."""
+        while (row := self.fetchone()) is not None:
+            yield row
+
+
+class Guard:
+    """Stand between an effect and the connection: say what it may do and when, and keep what went wrong.
+
+    Attributes:
+        fault: the first error that was the database's own: a full disk, a damaged file. None for none.
+        ended_by: the error with which SQLite ended the transaction; None while it stands.
+    """
+
+    __slots__ = ("_connection", "_cursors", "_ledger", "_refused", "_thread", "ended_by", "fault")
 
     def __init__(self, connection: sqlite3.Connection, ledger: object) -> None:
         self._connection = connection
         self._ledger = ledger
         self._cursors: WeakSet[sqlite3.Cursor] = WeakSet()
-        self._fault: Exception | None = None
-        self._ended_by: Exception | None = None
         self._refused: str | None = None
         self._thread: int | None = None
-
-    @property
-    def fault(self) -> Exception | None:
-        """Return the first error that was the database's own fault: a full disk, a damaged file."""
-        return self._fault
-
-    @property
-    def ended_by(self) -> Exception | None:
-        """Return the error with which SQLite ended the transaction; None while it stands."""
-        return self._ended_by
+        self.fault: Exception | None = None
+        self.ended_by: Exception | None = None
 
     def is_open_on(self, ledger: object) -> bool:
         """Say whether the effect still runs, and on this ledger."""
@@ -94,18 +149,9 @@ class SqliteTransaction:
     @contextmanager
     def open(self) -> Generator[None]:
         """Let the block run statements from its own thread; afterwards nothing can."""
-        import sqlite3
-
         self._thread = threading.get_ident()
-        refused_for = authorizer()
-
-        def authorize(action: int, first: str | None, second: str | None, database: str | None, _: str | None) -> int:
-            refused = refused_for(action, first, second, database)
-            self._refused = self._refused or refused
-            return sqlite3.SQLITE_OK if refused is None else sqlite3.SQLITE_DENY
-
         before = _RUNNING.set(self)
-        self._connection.set_authorizer(authorize)
+        self._connection.set_authorizer(self._authorizer())
         try:
             yield
         finally:
@@ -115,21 +161,11 @@ class SqliteTransaction:
             self._connection.set_authorizer(None)
             _RUNNING.reset(before)
 
-    def execute(self, statement: str, parameters: Parameters = ()) -> SqliteRows:
-        """Run one statement; see ``Transaction.execute``."""
-        check_kind("statement", statement, str, "a str")
-        with self.stepping():
-            cursor = self._cursor()
-            cursor.execute(statement, parameters)
-            return SqliteRows(self, cursor)
-
-    def executemany(self, statement: str, rows: Iterable[Parameters]) -> int:
-        """Run one statement for each of ``rows``; see ``Transaction.executemany``."""
-        check_kind("statement", statement, str, "a str")
-        with self.stepping():
-            cursor = self._cursor()
-            cursor.executemany(statement, rows)
-            return cursor.rowcount
+    def cursor(self) -> sqlite3.Cursor:
+        """Return a new cursor, which is closed with the effect."""
+        cursor = self._connection.cursor()
+        self._cursors.add(cursor)
+        return cursor
 
     @contextmanager
     def stepping(self) -> Generator[None]:
@@ -147,16 +183,11 @@ class SqliteTransaction:
         except sqlite3.Error as error:
             if self._refused is not None:
                 raise MisuseError(self._refused) from None
-            if is_fault(error) and self._fault is None:
-                self._fault = error
-            if not self._connection.in_transaction and self._ended_by is None:
-                self._ended_by = error
+            if is_fault(error) and self.fault is None:
+                self.fault = error
+            if not self._connection.in_transaction and self.ended_by is None:
+                self.ended_by = error
             raise
-
-    def _cursor(self) -> sqlite3.Cursor:
-        cursor = self._connection.cursor()
-        self._cursors.add(cursor)
-        return cursor
 
     def _check(self) -> None:
         if self._thread is None:
@@ -166,43 +197,23 @@ class SqliteTransaction:
         if not self._connection.in_transaction:
             raise MisuseError("SQLite rolled the transaction back after an error; let the effect raise that error")
 
+    def _authorizer(self) -> Callable[[int, str | None, str | None, str | None, str | None], int]:
+        import sqlite3
 
-class SqliteRows:
-    """Hold what a statement gave; see ``Rows``."""
+        refused_for = authorizer()
 
-    __slots__ = ("_cursor", "_transaction")
+        def authorize(
+            action: int, first: str | None, second: str | None, database: str | None, source: str | None
+        ) -> int:
+            del source
+            refused = refused_for(action, first, second, database)
+            self._refused = self._refused or refused
+            return sqlite3.SQLITE_OK if refused is None else sqlite3.SQLITE_DENY
 
-    def __init__(self, transaction: SqliteTransaction, cursor: sqlite3.Cursor) -> None:
-        self._transaction = transaction
-        self._cursor = cursor
-
-    @property
-    def rowcount(self) -> int:
-        """Return how many rows the statement changed; -1 where it changes none."""
-        return self._cursor.rowcount
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Return the columns' names."""
-        return tuple(column[0] for column in self._cursor.description or ())
-
-    def fetchone(self) -> Row | None:
-        """Return the next row; None after the last."""
-        with self._transaction.stepping():
-            return self._cursor.fetchone()
-
-    def fetchall(self) -> list[Row]:
-        """Return all rows that are left."""
-        with self._transaction.stepping():
-            return self._cursor.fetchall()
-
-    def __iter__(self) -> Iterator[Row]:
-        """Iterate over the rows that are left."""
-        while (row := self.fetchone()) is not None:
-            yield row
+        return authorize
 
 
-_RUNNING: ContextVar[SqliteTransaction | None] = ContextVar("transactional effect", default=None)
+_RUNNING: ContextVar[Guard | None] = ContextVar("transactional effect", default=None)
 
 
-__all__ = ["SqliteRows", "SqliteTransaction", "check_outside", "run_effect"]
+__all__ = ["Guard", "SqliteRows", "SqliteTransaction", "check_outside", "run_effect"]
