@@ -489,15 +489,3 @@ async def test_result_of_a_tool_stays_in_its_frame() -> None:
     assert len(content.split("\n")) == 3
     assert "\u202e" not in content
     assert told(backend)[0]["result"] == {"name": hostile}
-
-
-async def test_run_has_one_limit_on_its_time() -> None:
-    from commitgate.outcome import TimedOut
-    from commitgate.timeouts import Timeouts
-
-    till = Till()
-    backend = backend_of(calling(("pay", '{"amount":1}')), [{"wait": None}])
-    outcome = await run(backend, till, timeouts=Timeouts(total_s=0.3))
-    assert isinstance(outcome, TimedOut)
-    assert (outcome.phase, outcome.limit_s) == ("total", 0.3)
-    assert till.paid == [(1, "me")]

@@ -1,0 +1,178 @@
+"""A run that was interrupted goes on under its key: no turn is asked for twice, and no call is done twice."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from till import Till, answering, backend_of, calling, client_of
+
+from commitgate.errors import InProgressError, KeyConflictError
+from commitgate.ledger import MemoryLedger, SqliteLedger
+from commitgate.outcome import Committed, InDoubt, Invalid
+from commitgate.testing import FaultPoint, ScriptedBackend
+from commitgate.tools import Tool, call_key, turn_key
+
+pytestmark = pytest.mark.anyio
+
+TURN = [("pay", '{"amount":1}'), ("pay", '{"amount":2}'), ("pay", '{"amount":3}')]
+
+
+class Interrupt:
+    """Raise once, when a certain amount is about to be paid."""
+
+    def __init__(self, amount: int, error: BaseException) -> None:
+        self.error: BaseException | None = error
+        self._amount = amount
+
+    def __call__(self, amount: int) -> None:
+        if amount == self._amount and self.error is not None:
+            error, self.error = self.error, None
+            raise error
+
+
+async def run(backend: ScriptedBackend, ledger: Any, tools: list[Tool[..., Any]]) -> Any:
+    async with client_of(backend, ledger) as client:
+        return await client.run_tools("scripted", tools=tools, prompt="pay", operation_key="k")
+
+
+@pytest.mark.parametrize("kind", ["by_key", "once"])
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt()], ids=["exit", "interrupt"])
+async def test_interrupt_in_a_call_leaves_what_was_done_and_the_rest_to_the_next_run(
+    kind: str, error: BaseException, tmp_path: Path
+) -> None:
+    till = Till(before_paying=Interrupt(2, error))
+    pay = till.tool(effect=kind)
+    ledger = SqliteLedger(tmp_path / "ledger.db")
+    with pytest.raises(type(error)):
+        await run(backend_of(calling(*TURN), answering()), ledger, [pay])
+    assert till.paid == [(1, "me")]
+    second = backend_of(answering())  # who asks for the first turn again gets an answer
+    outcome = await run(second, ledger, [pay])
+    if kind == "once":
+        assert isinstance(outcome, InDoubt)
+        assert till.paid == [(1, "me")]
+    else:
+        assert isinstance(outcome, Committed)
+        assert till.paid == [(1, "me"), (2, "me"), (3, "me")]
+        assert len(outcome.result) == 3
+    assert len(second.requests) == (0 if kind == "once" else 1)
+    await ledger.aclose()
+
+
+@pytest.mark.parametrize(
+    ("place", "paid_before", "paid_after", "ending"),
+    [
+        ("call:2", [1], [1, 2, 3], "committed"),
+        ("after:2", [1, 2], [1, 2], "in_doubt"),
+        ("turn:2", [1, 2, 3], [1, 2, 3], "committed"),
+    ],
+)
+async def test_killed_process_loses_and_doubles_nothing(
+    place: str, paid_before: list[int], paid_after: list[int], ending: str, tmp_path: Path
+) -> None:
+    paid = tmp_path / "paid"
+
+    def start(where: str, ahead_s: float) -> subprocess.CompletedProcess[str]:
+        program = Path(__file__).with_name("killed_run.py")
+        command = [sys.executable, str(program), str(tmp_path / "ledger.db"), str(paid), where, str(ahead_s)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+    def amounts() -> list[int]:
+        return [int(line) for line in paid.read_text(encoding="ascii").split()]
+
+    assert start(place, 0).returncode == -9
+    assert amounts() == paid_before
+    again = start("never", 120)  # past the killed one's lease
+    assert again.returncode == 0, again.stderr
+    assert again.stdout.split() == [ending, "0" if ending == "in_doubt" else "1"]
+    assert amounts() == paid_after
+
+
+@pytest.mark.parametrize("point", [FaultPoint.OPENING, FaultPoint.MID_TEXT, FaultPoint.AFTER_TEXT])
+async def test_turn_that_breaks_off_is_asked_for_again_and_calls_before_it_are_not(point: FaultPoint) -> None:
+    till, ledger = Till(), MemoryLedger()
+    first = backend_of(calling(*TURN), [{"tool": {"i": 0, "name": "pay", "args": '{"amount":4'}}, {"close": "rst"}])
+    assert not isinstance(await run(first, ledger, [till.tool()]), Committed)
+    broken = ScriptedBackend(calling(("pay", '{"amount":4}')), fault_at={point: ConnectionError()})
+    with pytest.raises(ConnectionError):
+        await run(broken, ledger, [till.tool()])
+    outcome = await run(backend_of(calling(("pay", '{"amount":5}')), answering()), ledger, [till.tool()])
+    assert isinstance(outcome, Committed)
+    assert [amount for amount, _ in till.paid] == [1, 2, 3, 5]
+
+
+async def test_vendors_ids_and_spelling_are_no_part_of_the_identity() -> None:
+    till, ledger = Till(), MemoryLedger()
+    turn = [{"tool": {"i": 4, "id": "x", "name": "pay", "args": '{ "amount" : 1.00e0 }'}}, {"finish": "stop"}]
+    first = backend_of(turn, [{"close": "rst"}])
+    assert not isinstance(await run(first, ledger, [till.tool()]), Committed)
+    outcome = await run(backend_of(answering()), ledger, [till.tool()])
+    assert isinstance(outcome, Committed)
+    assert till.paid == [(1, "me")]
+
+
+async def test_arguments_that_are_not_those_of_the_stored_call_conflict() -> None:
+    till, ledger = Till(), MemoryLedger()
+    await run(backend_of(calling(("pay", '{"amount":1}')), answering()), ledger, [till.tool()])
+    assert await ledger.prune(older_than_s=0, limit=1) == 1  # the oldest row, which is the turn
+    assert await ledger.read(turn_key("k", 1)) is None
+    with pytest.raises(KeyConflictError):
+        await run(backend_of(calling(("pay", '{"amount":2}')), answering()), ledger, [till.tool()])
+    assert till.paid == [(1, "me")]
+
+
+async def test_replay_is_authorized_anew() -> None:
+    allowed, ledger, till = [True], MemoryLedger(), Till()
+    pay = till.tool(authorize=lambda arguments, context: allowed[0])
+    backend = backend_of(calling(("pay", '{"amount":1}')), answering())
+    await run(backend, ledger, [pay])
+    allowed[0] = False
+    assert isinstance(await run(backend, ledger, [pay]), Invalid)
+
+
+async def test_two_runs_at_once_do_each_call_once() -> None:
+    till, ledger = Till(), MemoryLedger()
+    pay = till.tool()
+    outcomes: list[object] = []
+
+    async def one() -> None:
+        async with client_of(backend_of(calling(*TURN), answering()), ledger) as client:
+            outcomes.append(
+                await client.run_tools("scripted", tools=[pay], prompt="pay", operation_key="k", in_progress="wait")
+            )
+
+    async with anyio.create_task_group() as group:
+        for _ in range(8):
+            group.start_soon(one)
+    assert [type(each) for each in outcomes] == [Committed] * 8
+    assert till.paid == [(1, "me"), (2, "me"), (3, "me")]
+
+
+async def test_run_that_is_in_progress_is_told() -> None:
+    ledger, started = MemoryLedger(), anyio.Event()
+
+    class Signal:
+        async def wait(self) -> None:
+            started.set()
+            await anyio.sleep_forever()
+
+    hanging = ScriptedBackend([{"wait": Signal()}])
+    async with client_of(hanging, ledger) as client, anyio.create_task_group() as group:
+        group.start_soon(lambda: client.run_tools("scripted", tools=[Till().tool()], prompt="pay", operation_key="k"))
+        await started.wait()
+        with pytest.raises(InProgressError):
+            await run(backend_of(answering()), ledger, [Till().tool()])
+        group.cancel_scope.cancel()
+
+
+async def test_rows_of_a_run_tell_what_they_are() -> None:
+    ledger = MemoryLedger()
+    await run(backend_of(calling(("pay", '{"amount":1}')), answering()), ledger, [Till().tool()])
+    rows = {row.key: row for row in await ledger.list(limit=10)}
+    assert rows.keys() == {turn_key("k", 1), call_key("k", 1, 1), turn_key("k", 2)}
+    assert rows[call_key("k", 1, 1)].fingerprint.effect_name == "tool:pay"
+    assert json.loads(rows[call_key("k", 1, 1)].result or b"") == "paid 1"
