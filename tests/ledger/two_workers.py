@@ -228,6 +228,7 @@ def happens(world: World) -> Iterator[World]:
     if world.back:
         yield replace(world, now=world.now - 2 * LEASE_S, back=world.back - 1)
     if world.prunes and world.row is not None and is_prunable(world.row, before=world.now):
+        assert world.row.state not in (State.EFFECT_STARTED, State.IN_DOUBT), "what may have happened is not deleted"
         floor = max(world.floor, world.row.fence)
         yield replace(world, row=None, floor=floor, prunes=world.prunes - 1, is_pruned=True)
     if world.asks_a_person and world.row is not None:
