@@ -11,24 +11,23 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
 
 import anyio
 import trio
-from proofs.commit_scene import KINDS, Model, Notes, Store, call, contract, effect_of, scratch, store_of, stores, told
+from proofs.aftermath import Scene
+from proofs.commit_scene import KINDS, call, scratch, store_of, stores
 from proofs.part import PROOFS, Result, Row, modules_of, total
 from proofs.turn_time import TURN_S, in_turns, threads_in_turns
 
 from commitgate.client import Client
 from commitgate.effect_kind import EffectKind
-from commitgate.ledger import Ledger, State
-from commitgate.retry import operation_key
 
 MOST_TURNS = 1_000
 MOST_FAULTS = 20
+SOURCES = ("cancellations.py", "turn_time.py", "aftermath.py", "commit_scene.py")
 Work = Callable[[], Awaitable[None]]
 
 
@@ -135,67 +134,25 @@ PLACES = ("call", "client")
 """What the cancelled block holds: the call alone, or the client with it."""
 
 
-@dataclass
-class _Scene:
-    """Make calls on one ledger, each with a key of its own, and look at what is left."""
+async def _cut(
+    scene: Scene, key: str, way: Callable[[Work, float], Awaitable[None]], turn: int, place: str
+) -> bool:
+    """Cancel one call in that turn; say whether it had come to its end before."""
+    ended: list[object] = []
 
-    store: Store
-    ledger: Ledger
-    kind: EffectKind | None
-    notes: Notes
+    async def make(client: Client) -> None:
+        ended.append(await call(client, key, scene.effect(key)))
 
-    async def cut(self, key: str, way: Callable[[Work, float], Awaitable[None]], turn: int, place: str) -> bool:
-        """Cancel one call in that turn; say whether it had come to its end before."""
-        ended: list[object] = []
+    async def both() -> None:
+        async with scene.client() as client:
+            await make(client)
 
-        async def make(client: Client) -> None:
-            ended.append(told(await call(client, key, self._effect(key))))
-
-        async def both() -> None:
-            async with self._client() as client:
-                await make(client)
-
-        if place == "client":
-            await way(both, turn * TURN_S)
-        else:
-            async with self._client() as client:
-                await way(lambda: make(client), turn * TURN_S)
-        return bool(ended)
-
-    async def look(self, key: str) -> tuple[str, list[str]]:
-        """Return the state that is left, and what is broken."""
-        row = await self.ledger.read(operation_key(key))
-        before = self._happened(key)
-        state = "none" if row is None else row.state.value
-        faults: list[str] = []
-        if state not in ("none", State.RELEASED, State.COMMITTED):
-            faults.append(f"not settled: {state}")
-        if self.kind is not None and len(before) != (state == State.COMMITTED):
-            faults.append(f"{'lost' if not before else 'double'}: {state} with {len(before)} effects")
-        async with self._client() as client:
-            outcome = told(await client.outcome(key, contract()))
-            again = told(await call(client, key, self._effect(key)))
-        if (outcome[0] == "committed") is not (state == State.COMMITTED):
-            faults.append(f"{state}, but told as {outcome[0]}")
-        if again[0] != "committed" or again[3] is not (state == State.COMMITTED):
-            faults.append(f"{state}, but the call again was {again[0]}, replayed: {again[3]}")
-        numbers = self._happened(key)
-        if self.kind is not None and len(numbers) != 1:
-            faults.append(f"{'lost' if not numbers else 'double'}: {len(numbers)} effects in the end")
-        if self.kind is not None and numbers != [again[1]]:
-            faults.append("the effect had another value than the call")
-        return state, faults
-
-    def _client(self) -> Client:
-        return Client(backends={"model": Model(self.notes)}, ledger=self.ledger)
-
-    def _effect(self, key: str) -> Callable[..., object] | None:
-        return None if self.kind is None else effect_of(self.kind, key, self.notes, self.store.mark)
-
-    def _happened(self, key: str) -> list[int]:
-        if self.kind is EffectKind.TRANSACTIONAL:
-            return self.store.shop(key).get(key, [])
-        return [int(words[1]) for words in self.notes.read("effects").get(key, ())]
+    if place == "client":
+        await way(both, turn * TURN_S)
+    else:
+        async with scene.client() as client:
+            await way(lambda: make(client), turn * TURN_S)
+    return bool(ended)
 
 
 class Cancellations:
@@ -212,14 +169,14 @@ class Cancellations:
         return [*lite, *(f"{store} {kind} {loop} call all" for store, kind, loop in product(others, KINDS, WAYS))]
 
     def sources(self, unit: str) -> Iterable[Path]:
-        return [*modules_of(""), *(PROOFS / name for name in ("cancellations.py", "turn_time.py", "commit_scene.py"))]
+        return [*modules_of(""), *(PROOFS / name for name in SOURCES)]
 
     def run(self, unit: str) -> Result:
         store_kind, kind, loop, place, wanted = unit.split(maxsplit=4)
         effect = None if kind == "none" else EffectKind(kind)
         counts, faults = Counter[str](), list[str]()
         with scratch() as folder, store_of(store_kind, Path(folder)) as store:
-            scene = _Scene(store, store.ledger(), effect, Notes())
+            scene = Scene(store, store.ledger(), effect)
             for name, way in WAYS[loop].items():
                 if wanted in ("all", name):
                     for fault in _cut_in_every_turn(scene, loop, name, way, place, counts):
@@ -247,7 +204,7 @@ class Cancellations:
 
 
 def _cut_in_every_turn(
-    scene: _Scene,
+    scene: Scene,
     loop: str,
     name: str,
     way: Callable[[Work, float], Awaitable[None]],
@@ -257,7 +214,7 @@ def _cut_in_every_turn(
     for turn in range(MOST_TURNS):
         key = f"{loop}-{name.replace(' ', '-')}-{turn}"
         with threads_in_turns():
-            has_ended = anyio.run(scene.cut, key, way, turn, place, **in_turns(loop))  # pyright: ignore[reportArgumentType] - options of either loop
+            has_ended = anyio.run(_cut, scene, key, way, turn, place, **in_turns(loop))  # pyright: ignore[reportArgumentType] - options of either loop
         state, faults = anyio.run(scene.look, key, backend=loop)
         counts["cuts"] += not has_ended
         counts[state] += not has_ended
