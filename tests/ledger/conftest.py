@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from ledger.postgres_server import PostgresServer
+from ledger.sqlite_shop import make_shop
 
 from commitgate.ledger import Fingerprint, Ledger, MemoryLedger, PostgresLedger, SqliteLedger
 
@@ -43,6 +44,20 @@ def fingerprint() -> Fingerprint:
 @pytest.fixture
 def sqlite_path(tmp_path: Path) -> Path:
     return tmp_path / "ledger.sqlite"
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    path = tmp_path / "shop.db"
+    make_shop(path)
+    return path
+
+
+@pytest.fixture
+async def shop_ledger(shop: Path, clock: StoppedClock) -> AsyncIterator[SqliteLedger]:
+    made = SqliteLedger(shop, shares_database=True, clock=clock)
+    yield made
+    await made.aclose()
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgres"])
