@@ -94,13 +94,15 @@ def _unsettled(record: Record, receipt: Receipt, now: float) -> InDoubt | NeedsA
 
 
 def _result(record: Record) -> JsonValue:
+    told = "the key's effect has run, but what it returned"
     if record.result is None:
-        return None
+        if record.fingerprint.effect_name is None:
+            return None
+        raise StoredValueError(f"{told} is missing from the ledger's row; restore the ledger from a copy")
     try:
         return cast(JsonValue, json.loads(record.result))
     except (ValueError, RecursionError) as error:
-        told = "the key's effect has run, but what it returned cannot be read from the ledger's row"
-        raise StoredValueError(f"{told}; restore the ledger from a copy") from error
+        raise StoredValueError(f"{told} cannot be read from the ledger's row; restore it from a copy") from error
 
 
 __all__ = ["NOT_USED_YET", "outcome_of", "rejected"]
