@@ -512,6 +512,8 @@ async def test_an_effect_with_a_connection_lost_says_what_it_raised_itself(
         (pid,) = connection.execute("SELECT pg_backend_pid()").fetchone() or (0,)
         with postgres_server.connect() as other:
             other.execute("SELECT pg_terminate_backend(%s, 10000)", (pid,))
+        with pytest.raises(psycopg.OperationalError):
+            connection.execute("SELECT 1")
         raise EffectRejected("sold out")
 
     with pytest.raises(RolledBack) as caught:
