@@ -78,9 +78,11 @@ _ADVICE_BY_NAME = {
         "it cannot be reached, or the connection was lost; check that the server runs, and its address, database, user "
         "and password. A lost answer does not say that nothing was written, so read the key back"
     ),
+    "OutOfOrderTransactionNesting": "transactions of one connection were ended in the wrong order; call again",
     "PipelineAborted": "an earlier statement failed; call again",
     "ProgrammingError": "the driver refuses a statement",
     "Warning": "the driver warns of something",
+    "_WaitTimeout": "the server did not answer in time; call again",
 }
 """Advice for the classes that carry no SQLSTATE."""
 
