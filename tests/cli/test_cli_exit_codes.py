@@ -16,7 +16,7 @@ def endings() -> list[str]:
 def test_every_ending_has_a_code_of_its_own() -> None:
     codes = [ExitCode[name.upper()] for name in endings()]
     assert len(set(codes)) == len(endings())
-    others = {ExitCode.UNWRITTEN}
+    others = {ExitCode.UNWRITTEN, ExitCode.NO_SUCH_KEY, ExitCode.WRONG_STATE}
     assert {code for code in ExitCode if code >= 10} - others | {ExitCode.COMMITTED} == set(codes)
 
 
@@ -47,6 +47,8 @@ def test_codes_are_stable() -> None:
         ("UNAVAILABLE", 22),
         ("UNWRITTEN", 23),
         ("NEEDS_APPROVAL", 24),
+        ("NO_SUCH_KEY", 25),
+        ("WRONG_STATE", 26),
         ("CANCELLED", 130),
     ]
 
@@ -67,6 +69,8 @@ def test_codes_are_stable() -> None:
         (errors.KeyConflictError("m", differs=()), ExitCode.KEY_CONFLICT),
         (errors.InProgressError("m", lease_remaining_s=1.0), ExitCode.IN_PROGRESS),
         (errors.LeaseLostError("m"), ExitCode.LEASE_LOST),
+        (errors.DecisionError("m", state="committed"), ExitCode.WRONG_STATE),
+        (errors.IllegalTransitionError("m", state="committed", step="Reconcile"), ExitCode.WRONG_STATE),
         (errors.EffectRejected("m"), ExitCode.UNEXPECTED),
     ],
 )

@@ -37,6 +37,7 @@ def _tell_version(is_asked: bool) -> None:
 def _application() -> typer.Typer:
     from commitgate.cli.check import check
     from commitgate.cli.generate import generate
+    from commitgate.cli.ledger import ledger
     from commitgate.cli.models import models
 
     application = typer.Typer(
@@ -51,6 +52,7 @@ def _application() -> typer.Typer:
     application.command()(generate)
     application.command()(check)
     application.add_typer(models, name="models")
+    application.add_typer(ledger, name="ledger")
     return application
 
 

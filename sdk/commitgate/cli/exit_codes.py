@@ -7,6 +7,8 @@ from enum import IntEnum
 from commitgate.errors import (
     CommitgateError,
     ContractError,
+    DecisionError,
+    IllegalTransitionError,
     InProgressError,
     KeyConflictError,
     LeaseLostError,
@@ -25,7 +27,8 @@ class ExitCode(IntEnum):
     """Name every code that ``commitgate`` exits with.
 
     0 to 9 are those of a call that came to no ending, 10 to 22 and 24 those of the endings; 23 is that of an ending
-    that could not be told on stdout; 130 is what a shell gives a program stopped by Ctrl-C.
+    that could not be told on stdout; 25 and 26 are those of commands about one row of the ledger; 130 is what a shell
+    gives a program stopped by Ctrl-C.
     """
 
     COMMITTED = 0
@@ -53,6 +56,8 @@ class ExitCode(IntEnum):
     UNAVAILABLE = 22
     UNWRITTEN = 23
     NEEDS_APPROVAL = 24
+    NO_SUCH_KEY = 25
+    WRONG_STATE = 26
     CANCELLED = 130
 
     @property
@@ -74,6 +79,8 @@ _OF_ERROR: tuple[tuple[type[CommitgateError], ExitCode], ...] = (
     (KeyConflictError, ExitCode.KEY_CONFLICT),
     (InProgressError, ExitCode.IN_PROGRESS),
     (LeaseLostError, ExitCode.LEASE_LOST),
+    (DecisionError, ExitCode.WRONG_STATE),
+    (IllegalTransitionError, ExitCode.WRONG_STATE),
 )
 
 
