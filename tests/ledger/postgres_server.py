@@ -22,6 +22,16 @@ START_S = 60.0
 STOP_S = 30.0
 WAIT_S = 30.0
 
+KEEPER = """
+exec 3<&0
+"$@" 3<&- &
+cat <&3 >/dev/null
+kill -INT $!
+wait $!
+rm -rf "$0"
+"""
+"""Runs the server until whoever holds the other end of the pipe lets go, even where it was killed. $0: the folder."""
+
 # What a test asks of the server is over when it ends: nothing needs to outlive a power cut.
 SETTINGS = {
     "listen_addresses": "",
@@ -111,7 +121,7 @@ def find_binaries() -> Path | None:
 
 @contextmanager
 def running_server(binaries: Path) -> Iterator[PostgresServer]:
-    """Run a server while the block runs; nothing of it is left behind."""
+    """Run a server while the block runs; nothing of it is left behind, even where this process is killed."""
     # Not below pytest's own folder, which root keeps to itself; and the name of a socket is short.
     folder = Path(tempfile.mkdtemp(prefix="commitgate-pg-", dir="/tmp"))
     try:
@@ -119,15 +129,16 @@ def running_server(binaries: Path) -> Iterator[PostgresServer]:
         if user is not None:
             os.chown(folder, user.pw_uid, user.pw_gid)
         _initialise(binaries, folder, user)
-        process = _start(binaries, folder, user)
+        keeper = _start(binaries, folder, user)
         try:
             server = PostgresServer(folder)
-            _wait_until_ready(server, process)
+            _wait_until_ready(server, keeper)
             yield server
         finally:
-            _stop(process)
+            _stop(folder, keeper)
     finally:
-        shutil.rmtree(folder)
+        if folder.exists():
+            shutil.rmtree(folder)
 
 
 def _ordinary_user() -> pwd.struct_passwd | None:
@@ -153,30 +164,36 @@ def _initialise(binaries: Path, folder: Path, user: pwd.struct_passwd | None) ->
 
 
 def _start(binaries: Path, folder: Path, user: pwd.struct_passwd | None) -> subprocess.Popen[bytes]:
-    command = [str(binaries / "postgres"), "-D", str(folder / "data"), "-k", str(folder)]
+    command = ["sh", "-c", KEEPER, str(folder), str(binaries / "postgres"), "-D", str(folder / "data")]
+    command += ["-k", str(folder)]
     for name, text in SETTINGS.items():
         command += ["-c", f"{name}={text}"]
     with open(folder / "log", "wb") as log:
-        return subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, stdin=subprocess.DEVNULL, **_as(user))
+        # A session of its own: Ctrl-C is for the tests, which then stop the server in order.
+        return subprocess.Popen(
+            command, cwd="/", stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True, **_as(user)
+        )
 
 
-def _wait_until_ready(server: PostgresServer, process: subprocess.Popen[bytes]) -> None:
+def _wait_until_ready(server: PostgresServer, keeper: subprocess.Popen[bytes]) -> None:
     give_up_at = time.monotonic() + START_S
     while True:
         try:
             server.connect().close()
         except psycopg.OperationalError:
-            is_hopeless = process.poll() is not None or time.monotonic() > give_up_at
+            is_hopeless = keeper.poll() is not None or time.monotonic() > give_up_at
             assert not is_hopeless, (server.folder / "log").read_text()
             time.sleep(0.02)
         else:
             return
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    process.send_signal(signal.SIGINT)  # end connections and stop
+def _stop(folder: Path, keeper: subprocess.Popen[bytes]) -> None:
+    assert keeper.stdin is not None
+    keeper.stdin.close()
     try:
-        process.wait(STOP_S)
+        keeper.wait(STOP_S)
     except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGQUIT)  # stop at once
-        process.wait(STOP_S)
+        server = int((folder / "data" / "postmaster.pid").read_text().split()[0])
+        os.kill(server, signal.SIGQUIT)  # stop at once
+        keeper.wait(STOP_S)
