@@ -32,7 +32,6 @@ from commitgate.run.approval import (
     unknown_order,
 )
 from commitgate.run.conversation import MessageLike, PromptSchema
-from commitgate.run.facts import Facts
 from commitgate.run.order import DEFAULT_APPROVAL_EXPIRES_S, InProgress, Order, checked_effect
 from commitgate.run.shared import Shared
 from commitgate.run.structured_run import StructuredRun
@@ -302,6 +301,7 @@ class Client(ToolsFace):
             MisuseError: an argument is of the wrong kind, or the client was not entered.
             LedgerError: a call is at it (``InProgressError``), or the ledger or its row cannot be read.
         """
+        from commitgate.run.facts import Facts
         from commitgate.run.scrutiny import Scrutiny
         from commitgate.run.standing import outcome_of
 
@@ -310,7 +310,8 @@ class Client(ToolsFace):
         contract = await self._contract(schema)
         checks = Checks[T].of_contract(contract).joined(Checks[T].of(authorize=authorize))
         scrutiny = Scrutiny(contract=contract, checks=checks, principal=principal, facts=Facts(contract=contract))
-        return await outcome_of(await ledger.read(key), contract, scrutiny)
+        row = await ledger.read(key)
+        return await outcome_of(row, contract, scrutiny, now=await ledger.now())
 
     async def approvals(self, *, limit: int = 100) -> tuple[PendingApproval, ...]:
         """Return what waits for a person, longest first.

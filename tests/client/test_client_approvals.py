@@ -483,11 +483,11 @@ async def test_approval_in_use_does_not_end_under_its_call() -> None:
 
 async def test_expired_proposals_are_not_listed() -> None:
     clock = Clock()
-    clock.ahead_s = -100.0
     ledger = MemoryLedger(clock=clock)
     async with client_with(ScriptedBackend(GOOD), ledger) as client:
         await propose(client, Payments(), approval_expires_s=60.0)
         await propose(client, Payments(), approval_expires_s=None, operation_key="for ever")
+        clock.ahead_s = 100.0
         assert [each.operation_key for each in await client.approvals()] == ["for ever"]
         (waiting,) = await client.approvals()
     assert waiting.expires_at is None

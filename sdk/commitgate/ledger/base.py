@@ -208,6 +208,10 @@ class Ledger(Protocol):
         """
         ...
 
+    async def now(self) -> float:
+        """Return the Unix time in seconds by which leases and expiries run: the store's own."""
+        ...
+
     async def read(self, key: OperationKey) -> Record | None:
         """Return the key's row, None where it was never claimed."""
         ...
@@ -328,6 +332,10 @@ class StepLedger(ABC):
     @abstractmethod
     async def prune(self, *, older_than_s: float, limit: int = MOST_PRUNED) -> int:
         """Delete rows on which nothing can hang any more; see ``Ledger.prune``."""
+
+    @abstractmethod
+    async def now(self) -> float:
+        """Return the store's time; see ``Ledger.now``."""
 
     @abstractmethod
     async def read(self, key: OperationKey) -> Record | None:

@@ -161,6 +161,10 @@ class FaultLedger:
         """Prune; no fault point."""
         return await self._ledger.prune(older_than_s=older_than_s, limit=limit)
 
+    async def now(self) -> float:
+        """Return the time; no fault point."""
+        return await self._ledger.now()
+
     async def read(self, key: OperationKey) -> Record | None:
         """Read; no fault point."""
         return await self._ledger.read(key)

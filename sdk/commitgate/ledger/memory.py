@@ -28,6 +28,11 @@ class MemoryLedger(StepLedger):
         self._fence_floor = 0
         self._lock = Lock()
 
+    async def now(self) -> float:
+        """Return the clock's time."""
+        await checkpoint()
+        return self._clock()
+
     async def read(self, key: OperationKey) -> Record | None:
         """Return the key's row, None where it was never claimed."""
         await checkpoint()

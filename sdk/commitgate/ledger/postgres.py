@@ -21,7 +21,16 @@ from commitgate.errors import LeaseLostError, LedgerUnavailableError, MisuseErro
 from commitgate.ledger.base import MOST_PRUNED, SCANNED_AT_ONCE, StepLedger, check_prune
 from commitgate.ledger.postgres_connections import Bounds, Connections, Loan
 from commitgate.ledger.postgres_errors import mapped
-from commitgate.ledger.postgres_rows import delete_old, insert, load, load_after, load_latest, lock_fence_floor, update
+from commitgate.ledger.postgres_rows import (
+    delete_old,
+    insert,
+    load,
+    load_after,
+    load_latest,
+    lock_fence_floor,
+    time_of,
+    update,
+)
 from commitgate.ledger.postgres_transaction import PostgresTransaction
 from commitgate.ledger.record import Record, Scanned, State
 from commitgate.ledger.states import advance, is_held_by_another
@@ -92,6 +101,10 @@ class PostgresLedger(StepLedger):
     def has_transactions(self) -> bool:
         """Say that ``transact`` works."""
         return True
+
+    async def now(self) -> float:
+        """Return the database's time, which all hosts share."""
+        return await self._in_thread(lambda loan: time_of(loan.connection), has_writes=False)
 
     async def read(self, key: OperationKey) -> Record | None:
         """Return the key's row, None where it was never claimed; waits for a transaction that is writing it."""

@@ -223,4 +223,22 @@ def _optional_text(cell: object) -> str | None:
     return None if cell is None else _text(cell)
 
 
-__all__ = ["NOW", "delete_old", "insert", "load", "load_after", "load_latest", "lock_fence_floor", "update"]
+def time_of(connection: OpenConnection) -> float:
+    """Return the database's Unix time in seconds."""
+    statement: LiteralString = f"SELECT {NOW}"
+    row = connection.execute(statement, binary=True).fetchone()
+    assert row is not None, "a SELECT without a table has one row"
+    return cast("float", row[0])
+
+
+__all__ = [
+    "NOW",
+    "delete_old",
+    "insert",
+    "load",
+    "load_after",
+    "load_latest",
+    "lock_fence_floor",
+    "time_of",
+    "update",
+]

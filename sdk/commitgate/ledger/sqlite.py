@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 import anyio.to_thread
-from anyio.lowlevel import RunVar
+from anyio.lowlevel import RunVar, checkpoint
 
 from commitgate.argument import check_finite, check_kind
 from commitgate.errors import LedgerUnavailableError, MisuseError
@@ -127,6 +127,11 @@ class SqliteLedger(StepLedger):
             return result
 
         return await self._in_thread(act)
+
+    async def now(self) -> float:
+        """Return the clock's time: that of this host, which all processes at the file share."""
+        await checkpoint()
+        return self._clock()
 
     async def read(self, key: OperationKey) -> Record | None:
         """Return the key's row, None where it was never claimed."""

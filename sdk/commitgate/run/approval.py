@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
@@ -95,11 +93,11 @@ class WaitingOrders:
         self._orders.pop(key, None)
 
 
-async def pending(ledger: Ledger, *, limit: int, clock: Callable[[], float] = time.time) -> tuple[PendingApproval, ...]:
+async def pending(ledger: Ledger, *, limit: int) -> tuple[PendingApproval, ...]:
     """Return what waits for a person, longest first, without what has expired."""
     from commitgate.ledger.record import State
 
-    now, asked = clock(), limit + 1
+    now, asked = await ledger.now(), limit + 1
     # A ledger lists the latest first; those that wait longest are the last of all.
     while len(rows := await ledger.list(states=(State.AWAITING_APPROVAL,), limit=asked)) == asked:
         asked *= 4

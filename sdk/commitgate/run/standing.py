@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -32,7 +30,7 @@ async def outcome_of(
     contract: Contract[T],
     scrutiny: Scrutiny[T],
     *,
-    clock: Callable[[], float] = time.time,
+    now: float,
 ) -> Outcome[T, JsonValue] | None:
     """Return how a key's operation ended; None where no value was ever chosen under it.
 
@@ -40,7 +38,7 @@ async def outcome_of(
         record: its row.
         contract: what the value is read as.
         scrutiny: asks whether the principal may have it.
-        clock: gives Unix time in seconds.
+        now: the ledger's time, by which leases run.
 
     Raises:
         InProgressError: a call is at it.
@@ -49,7 +47,6 @@ async def outcome_of(
     if record is None or record.state is State.RELEASED:
         return None
     receipt = read_receipt(record.receipt, otherwise=Receipt())
-    now = clock()
     if record.state in LEASED:
         return _unsettled(record, receipt, now)
     standing: Standing[object] = standing_of(record, None)
