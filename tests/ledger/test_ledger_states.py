@@ -17,7 +17,7 @@ from commitgate.errors import (
     LeaseLostError,
     LedgerError,
 )
-from commitgate.ledger.record import Fingerprint, Record, State
+from commitgate.ledger.record import Fingerprint, Record, Scanned, State
 from commitgate.ledger.states import (
     EXPIRED_REASON,
     LEASE_ENDED_REASON,
@@ -317,11 +317,12 @@ def test_a_finding_about_another_try_settles_nothing(state: State, fence: int) -
         advance(KEY, row(state), replace(finding(Finding.APPLIED), fence=fence), now=NOW)
 
 
+@pytest.mark.parametrize("left_s", [0.5, 12.0])
 @pytest.mark.parametrize("found", list(Finding))
-def test_a_finding_about_a_running_effect_is_refused(found: Finding) -> None:
+def test_a_finding_about_a_running_effect_is_refused(found: Finding, left_s: float) -> None:
     with pytest.raises(InProgressError) as caught:
-        advance(KEY, row(STARTED, lease_s=12.0), finding(found), now=NOW)
-    assert caught.value.lease_remaining_s == 12.0
+        advance(KEY, row(STARTED, lease_s=left_s), finding(found), now=NOW)
+    assert caught.value.lease_remaining_s == left_s
 
 
 def test_every_state_is_reached_and_can_be_claimed_or_replayed() -> None:
@@ -435,6 +436,11 @@ def test_a_claim_finds_another_call_at_work_only_in_a_row_of_another(state: Stat
     assert not is_held_by_another(held, "first")
 
 
+@pytest.mark.parametrize("state", [CLAIMED, APPROVED])
+def test_a_call_whose_effect_must_not_run_twice_holds_its_own_claim_until_it_starts(state: State) -> None:
+    assert not is_held_by_another(row(state, effect_kind=ONCE), "first")
+
+
 @pytest.mark.parametrize("kind", [ONCE, None])
 def test_no_claim_gives_out_a_started_effect_that_must_not_run_twice(kind: EffectKind | None) -> None:
     held = row(STARTED, lease_s=5, effect_kind=kind)
@@ -539,3 +545,24 @@ def test_an_approved_value_that_a_call_holds_is_not_deleted() -> None:
     held = row(APPROVED, expires_at=900.0, lease_expires_at=BEFORE + 0.5)
     assert not is_prunable(held, before=BEFORE)
     assert is_prunable(replace(held, lease_expires_at=BEFORE), before=BEFORE)
+
+
+def test_a_row_shows_nothing_of_its_key_its_payloads_and_what_people_said() -> None:
+    told = Fingerprint("canary-1", "canary-2", "canary-3", "canary-4")
+    held = row(
+        COMMITTED,
+        key=operation_key("canary-5"),
+        fingerprint=told,
+        decided_by="canary-6",
+        value=b"canary-7",
+        receipt=b"canary-8",
+        result=b"canary-9",
+        reason="canary-10",
+    )
+    assert "canary" not in repr(held)
+    assert "canary" not in repr(Scanned(b"canary", held))
+
+
+def test_a_value_is_known_by_its_digest_where_there_is_one() -> None:
+    assert row(AWAITING).value_digest == DIGEST
+    assert row(CLAIMED).value_digest is None

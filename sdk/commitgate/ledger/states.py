@@ -263,8 +263,9 @@ def _taken(row: Record, step: Claim, target: State, now: float) -> Record:
         attempt=row.attempt + 1,
         owner=step.owner,
         lease_expires_at=now + step.lease_s,
-        # A new call may come with another kind of effect; one that was started stays what it was.
-        effect_kind=row.effect_kind if target is State.EFFECT_STARTED else step.effect_kind,
+        # A new call may come with another kind of effect, but not where one was started: a claim of another kind does
+        # not resume it.
+        effect_kind=step.effect_kind,
         reason=None,
         updated_at=now,
     )
