@@ -57,6 +57,7 @@ FORBIDDEN = {
     "CREATE INDEX mine ON commitgate_operation (owner)": "may only read it",
     "CREATE TRIGGER mine AFTER INSERT ON commitgate_operation BEGIN SELECT 1; END": "may only read it",
     "CREATE TABLE commitgate_mine (id)": "may only read it",
+    "CREATE TABLE COMMITGATE_mine (id)": "may only read it",
     "CREATE VIEW commitgate_mine AS SELECT 1": "may only read it",
     "CREATE TABLE IF NOT EXISTS temp.commitgate_operation AS SELECT 1": "outlives",
     "CREATE TEMP TABLE customer (id)": "outlives",

@@ -198,20 +198,28 @@ async def test_an_effect_that_was_not_started_is_not_run(ledger: SqliteLedger, f
         await ledger.transact(operation_key("never claimed"), 1, raise_own)
 
 
+def fill_the_disk(ledger: SqliteLedger, *, is_full: bool) -> None:
+    opened = ledger._open
+    assert opened is not None
+    pages = opened.connection.execute("PRAGMA page_count").fetchone()[0] if is_full else 100_000
+    opened.connection.execute(f"PRAGMA max_page_count = {pages}")
+
+
+def fill(transaction: Transaction) -> None:
+    refund(transaction)
+    transaction.execute("INSERT INTO customer VALUES (2, zeroblob(1000000))")
+
+
 @pytest.mark.parametrize("swallowed", [False, True])
 async def test_a_full_disk_under_an_effect_is_the_ledgers_fault(
     ledger: SqliteLedger, shop: Path, fingerprint: Fingerprint, swallowed: bool
 ) -> None:
     fence = await start(ledger, fingerprint)
-    opened = ledger._open
-    assert opened is not None
-    pages = opened.connection.execute("PRAGMA page_count").fetchone()[0]
-    opened.connection.execute(f"PRAGMA max_page_count = {pages}")
+    fill_the_disk(ledger, is_full=True)
 
     def effect(transaction: Transaction) -> bytes:
-        refund(transaction)
         try:
-            transaction.execute("INSERT INTO customer VALUES (2, zeroblob(1000000))")
+            fill(transaction)
         except sqlite3.OperationalError:
             if not swallowed:
                 raise
@@ -219,9 +227,26 @@ async def test_a_full_disk_under_an_effect_is_the_ledgers_fault(
 
     with pytest.raises(LedgerUnavailableError, match="disk is full"):
         await ledger.transact(KEY, fence, effect)
-    opened.connection.execute("PRAGMA max_page_count = 100000")
+    fill_the_disk(ledger, is_full=False)
     assert refunds(shop) == 0
     assert await ledger.transact(KEY, fence, refund) == b'"T-1"'
+
+
+async def test_an_interrupt_is_told_though_the_disk_was_full(
+    ledger: SqliteLedger, shop: Path, fingerprint: Fingerprint
+) -> None:
+    fence = await start(ledger, fingerprint)
+    fill_the_disk(ledger, is_full=True)
+
+    def effect(transaction: Transaction) -> bytes:
+        with suppress(sqlite3.OperationalError):
+            fill(transaction)
+        raise KeyboardInterrupt
+
+    with pytest.raises(RolledBack) as caught:
+        await ledger.transact(KEY, fence, effect)
+    assert isinstance(caught.value.error, KeyboardInterrupt)
+    assert refunds(shop) == 0
 
 
 async def test_a_lock_that_another_program_holds_is_the_ledgers_fault(shop: Path, fingerprint: Fingerprint) -> None:
