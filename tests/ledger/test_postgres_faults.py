@@ -110,7 +110,7 @@ async def test_a_commit_whose_answer_is_lost_is_settled_by_reading_back(
     await ledger.aclose()
 
 
-@pytest.mark.parametrize("use", ["read", "extend", "claim"])
+@pytest.mark.parametrize("use", ["read", "extend"])
 async def test_reading_back_waits_for_a_commit_that_is_still_on_its_way(
     proxy: tuple[Proxy, Callable[[str], str]],
     postgres_server: PostgresServer,
@@ -130,8 +130,6 @@ async def test_reading_back_waits_for_a_commit_that_is_still_on_its_way(
     async def look() -> None:
         if use == "read":
             found.append(await ledger.read(KEY))
-        elif use == "claim":
-            found.append(await ledger.claim(KEY, fingerprint, owner="second", lease_s=30.0))
         else:
             with pytest.raises(Exception, match="settled by another"):
                 await ledger.extend(KEY, 1, lease_s=30.0)

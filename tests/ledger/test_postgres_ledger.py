@@ -278,23 +278,45 @@ anyio.run(main)
 
 
 @pytest.mark.anyio
-async def test_a_claim_that_finds_the_row_locked_for_long_says_that_the_key_is_held(
+async def test_a_claim_does_not_wait_for_a_row_on_which_there_is_nothing_to_write(
     postgres_url: str, fingerprint: Fingerprint
 ) -> None:
     ledger = PostgresLedger(postgres_url, lock_timeout_s=0.1)
     await claim(ledger, fingerprint)
+    await ledger.commit_value(OTHER, await claim(ledger, fingerprint, OTHER), value=b"1", receipt=b"{}")
     holder = lock_row(postgres_url)
     with pytest.raises(InProgressError) as caught:
         await ledger.claim(KEY, fingerprint, owner="second", lease_s=30.0)
     assert 0 < caught.value.lease_remaining_s <= 30.0
     with pytest.raises(KeyConflictError):
         await ledger.claim(KEY, replace(fingerprint, input_fingerprint="x"), owner="second", lease_s=30.0)
+    replayed = await ledger.claim(OTHER, fingerprint, owner="second", lease_s=30.0)
+    assert isinstance(replayed, Record)
+    assert (replayed.state, replayed.value) == (State.COMMITTED, b"1")
     for use in (ledger.extend(KEY, 1, lease_s=30.0), ledger.read(KEY)):
         with pytest.raises(LedgerUnavailableError, match="another transaction has held the row"):
             await use
     holder.rollback()
     holder.close()
     await ledger.extend(KEY, 1, lease_s=30.0)
+    await ledger.aclose()
+
+
+@pytest.mark.anyio
+async def test_a_row_that_is_written_for_long_is_held_though_its_lease_has_ended(
+    postgres_server: PostgresServer, fingerprint: Fingerprint
+) -> None:
+    url, set_clock = postgres_server.new_url_with_clock(1_000.0)
+    ledger = PostgresLedger(url, lock_timeout_s=0.1)
+    await claim(ledger, fingerprint)
+    set_clock(2_000.0)
+    holder = lock_row(url)
+    with pytest.raises(InProgressError) as caught:
+        await ledger.claim(KEY, fingerprint, owner="second", lease_s=30.0)
+    assert caught.value.lease_remaining_s == 0
+    holder.rollback()
+    holder.close()
+    assert await ledger.claim(KEY, fingerprint, owner="second", lease_s=30.0) == Claimed(2, 2)
     await ledger.aclose()
 
 

@@ -10,7 +10,7 @@ it. ``read`` therefore waits for whoever is still writing the row.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import TypeVar
+from typing import LiteralString, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -33,7 +33,7 @@ from commitgate.ledger.postgres_rows import (
 )
 from commitgate.ledger.postgres_transaction import PostgresTransaction
 from commitgate.ledger.record import Record, Scanned, State
-from commitgate.ledger.states import advance, is_held_by_another
+from commitgate.ledger.states import advance, in_progress
 from commitgate.ledger.steps import Claim, Commit, Extend, Step
 from commitgate.ledger.transaction import RolledBack, Transaction
 from commitgate.retry.keys import OperationKey
@@ -41,7 +41,7 @@ from commitgate.retry.keys import OperationKey
 ResultT = TypeVar("ResultT")
 
 _MOST_RACES = 10
-"""Most times that one step begins anew because another call made the row first; the second time finds that row."""
+"""Most times that a claim begins anew because another call made the row first; the second time finds that row."""
 
 _MOST_SECONDS = 86_400
 """Longest time limit, in seconds."""
@@ -110,7 +110,7 @@ class PostgresLedger(StepLedger):
         """Return the key's row, None where it was never claimed; waits for a transaction that is writing it."""
 
         def look(loan: Loan) -> Record | None:
-            return load(loan.connection, key, self._connections.place, lock="FOR SHARE", has_payloads=True)[0]
+            return self._load(loan, key, "FOR SHARE")[0]
 
         return await self._in_thread(look, has_writes=False)
 
@@ -146,71 +146,68 @@ class PostgresLedger(StepLedger):
 
     async def _take(self, key: OperationKey, step: Step) -> tuple[Record, float]:
         def take(loan: Loan) -> tuple[Record, float] | None:
+            if isinstance(step, Claim):
+                return self._claim_in(loan, key, step)
             # A heartbeat leaves payloads where they lie.
-            has_payloads = not isinstance(step, Extend)
-            place = self._connections.place
-            before, now = load(loan.connection, key, place, lock="FOR UPDATE", has_payloads=has_payloads)
-            if before is not None:
-                after = advance(key, before, step, now=now)
-                if after is not before:
-                    update(loan.connection, before, after)
-                return after, now
-            fence_floor = lock_fence_floor(loan.connection) if isinstance(step, Claim) else 0
-            after = advance(key, None, step, now=now, fence_floor=fence_floor)
-            return (after, now) if insert(loan.connection, after) else None
+            before, now = self._load(loan, key, "FOR UPDATE", has_payloads=not isinstance(step, Extend))
+            after = advance(key, before, step, now=now)
+            if before is not None and after is not before:
+                update(loan.connection, before, after)
+            return after, now
 
         for _ in range(_MOST_RACES):
-            taken = await self._in_thread(take, or_else=lambda: self._held(key, step))
+            taken = await self._in_thread(take)
             if taken is not None:
                 return taken
         raise LedgerUnavailableError(f"the ledger {self._connections.place} loses the row as often as it is made")
 
-    def _held(self, key: OperationKey, step: Step) -> tuple[Record, float] | None:
-        """Return the row of a key whose lock could not be had, where a claim needs no more to know that it is held."""
-        if not isinstance(step, Claim):
-            return None
-        with self._connections.lend() as loan:
-            row, now = load(loan.connection, key, self._connections.place, lock="", has_payloads=False)
-        if row is None:
-            return None
-        after = advance(key, row, step, now=now)
-        return (row, now) if is_held_by_another(after, step.owner) else None
+    def _claim_in(self, loan: Loan, key: OperationKey, claim: Claim) -> tuple[Record, float] | None:
+        """Claim in the loan's transaction; None where another call made or deleted the row meanwhile."""
+        from psycopg.errors import LockNotAvailable
 
-    async def _in_thread(
-        self,
-        work: Callable[[Loan], ResultT],
-        *,
-        has_writes: bool = True,
-        or_else: Callable[[], ResultT | None] = lambda: None,
-    ) -> ResultT:
+        seen, now = self._load(loan, key)
+        if seen is None:
+            made = advance(key, None, claim, now=now, fence_floor=lock_fence_floor(loan.connection))
+            return (made, now) if insert(loan.connection, made) else None
+        if advance(key, seen, claim, now=now) is seen:
+            # Settled, or held by another: there is nothing to write, and so nothing to wait for.
+            return seen, now
+        try:
+            before, now = self._load(loan, key, "FOR UPDATE")
+        except LockNotAvailable as error:
+            # Its lease has ended, and yet it is at work: in the middle of a long transaction.
+            raise in_progress((seen.lease_expires_at or now) - now) from error
+        if before is None:
+            return None
+        after = advance(key, before, claim, now=now)
+        if after is not before:
+            update(loan.connection, before, after)
+        return after, now
+
+    def _load(
+        self, loan: Loan, key: OperationKey, lock: LiteralString = "", *, has_payloads: bool = True
+    ) -> tuple[Record | None, float]:
+        return load(loan.connection, key, self._connections.place, lock=lock, has_payloads=has_payloads)
+
+    async def _in_thread(self, work: Callable[[Loan], ResultT], *, has_writes: bool = True) -> ResultT:
         def run() -> ResultT:
-            from psycopg.errors import LockNotAvailable
-
-            with mapped(self._connections.place):
-                try:
-                    with self._connections.lend() as loan:
-                        result = work(loan)
-                        if has_writes:
-                            loan.commit()
-                        return result
-                except LockNotAvailable:
-                    other = or_else()
-                    if other is None:
-                        raise
-                    return other
+            with mapped(self._connections.place), self._connections.lend() as loan:
+                result = work(loan)
+                if has_writes:
+                    loan.commit()
+                return result
 
         return await anyio.to_thread.run_sync(run, limiter=self._step_turns.here())
 
     def _transact(self, key: OperationKey, fence: int, work: Callable[[Transaction], bytes]) -> bytes:
-        place = self._connections.place
-        with mapped(place), self._connections.lend(for_effect=True) as loan:
-            before, now = load(loan.connection, key, place, lock="FOR UPDATE", has_payloads=True)
+        with mapped(self._connections.place), self._connections.lend(for_effect=True) as loan:
+            before, now = self._load(loan, key, "FOR UPDATE")
             # Asked before anything runs: the claim must still be this call's.
             advance(key, before, Commit(fence, b""), now=now)
             if before is None or before.state is not State.EFFECT_STARTED:
                 raise LeaseLostError(f"the effect (fence {fence}) was settled by another; it is not run")
             result = _run(loan, work)
-            _, now = load(loan.connection, key, place, lock="FOR UPDATE", has_payloads=False)
+            _, now = self._load(loan, key, has_payloads=False)
             update(loan.connection, before, advance(key, before, Commit(fence, result), now=now))
             loan.commit()
             loan.discard()
