@@ -8,12 +8,11 @@ from hypothesis import strategies as st
 
 from commitgate.gate.layers import Failure, Layer
 from commitgate.harmless import harmless
+from commitgate.run.question import MOST_REASON_CHARACTERS, MOST_REASONS
 from commitgate.tools.results import (
     CUT,
     MOST_RESULT_CHARACTERS,
     MOST_RESULTS_CHARACTERS,
-    MOST_TOLD_CHARACTERS,
-    MOST_TOLD_REASONS,
     CallReport,
     told_answer,
     told_results,
@@ -81,15 +80,15 @@ def test_all_results_together_are_bounded(count: int) -> None:
 
 
 def test_reasons_are_bounded() -> None:
-    many = (failure(message="m" * 10_000),) * (MOST_TOLD_REASONS + 3)
+    many = (failure(message="m" * 10_000),) * (MOST_REASONS + 3)
     (told,) = data_of(told_results([CallReport(ordinal=1, name="pay", kind="invalid", failures=many)]))
     reasons = told["invalid"]
     assert isinstance(reasons, list)
     assert reasons[-1] == "and 3 more"
-    assert len(reasons) == MOST_TOLD_REASONS + 1
-    assert len(reasons[0]["wrong"]) == MOST_TOLD_CHARACTERS
+    assert len(reasons) == MOST_REASONS + 1
+    assert len(reasons[0]["wrong"]) == MOST_REASON_CHARACTERS
     (told,) = data_of(told_results([CallReport(ordinal=1, name="pay", kind="rejected", reason="r" * 10_000)]))
-    assert told["rejected"] == "r" * MOST_TOLD_CHARACTERS
+    assert told["rejected"] == "r" * MOST_REASON_CHARACTERS
 
 
 def test_refused_answer_is_told_with_its_faults() -> None:

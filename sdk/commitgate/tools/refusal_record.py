@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING
 from commitgate.contract import Contract
 from commitgate.gate.exact_json import encode
 from commitgate.gate.layers import Failure, Layer
+from commitgate.gate.schema_layer import FAILURES_KEPT
 from commitgate.json_value import JsonObject, JsonValue
 from commitgate.outcome import Invalid, Receipt
 from commitgate.retry.keys import OperationKey
 
 if TYPE_CHECKING:
     from commitgate.ledger.base import Ledger
-
-MOST_KEPT_REASONS = 64
-"""Most reasons of a refusal that are kept on record."""
 
 _TEXTS = ("layer", "code", "pointer", "message")
 
@@ -68,7 +66,7 @@ def refusal_json(failures: Sequence[Failure]) -> bytes:
     """Return a refusal as it is kept: without ``Failure.data``."""
     kept: list[JsonValue] = [
         {"layer": str(each.layer), "code": each.code, "pointer": each.pointer, "message": each.message}
-        for each in failures[:MOST_KEPT_REASONS]
+        for each in failures[:FAILURES_KEPT]
     ]
     return encode(kept)
 
@@ -79,4 +77,4 @@ def _failure(kept: dict[str, str]) -> Failure:
     )
 
 
-__all__ = ["MOST_KEPT_REASONS", "RefusalRecord", "refusal_contract", "refusal_json"]
+__all__ = ["RefusalRecord", "refusal_contract", "refusal_json"]

@@ -15,18 +15,13 @@ from typing import Literal, TypeAlias
 from commitgate.gate.layers import Failure
 from commitgate.harmless import harmless
 from commitgate.json_value import JsonObject, JsonValue
+from commitgate.run.question import MOST_REASON_CHARACTERS, MOST_REASONS
 
 MOST_RESULT_CHARACTERS = 16_384
 """Most characters of the JSON of one result that are told to the model."""
 
 MOST_RESULTS_CHARACTERS = 65_536
 """Most characters of all results of a turn together that are told to the model."""
-
-MOST_TOLD_REASONS = 20
-"""Most reasons of one refused call that are told to the model."""
-
-MOST_TOLD_CHARACTERS = 500
-"""Most characters of one reason that are told to the model."""
 
 CUT = (
     "Your last turn was cut off at the limit on its length, so none of it was used and none of its calls was run. "
@@ -83,7 +78,7 @@ def _told(report: CallReport, most_characters: int) -> JsonObject:
         case "result":
             return {**head, **_result(report.result_json.decode(), most_characters)}
         case "rejected":
-            return {**head, "rejected": report.reason[:MOST_TOLD_CHARACTERS]}
+            return {**head, "rejected": report.reason[:MOST_REASON_CHARACTERS]}
         case "invalid":
             return {**head, "invalid": _reasons(report.failures)}
 
@@ -98,11 +93,11 @@ def _result(text: str, most_characters: int) -> JsonObject:
 def _reasons(failures: Sequence[Failure]) -> list[JsonValue]:
     reasons: list[JsonValue] = [
         {
-            "at": failure.pointer[:MOST_TOLD_CHARACTERS] or "the whole",
-            "wrong": failure.message[:MOST_TOLD_CHARACTERS],
-            "code": failure.code[:MOST_TOLD_CHARACTERS],
+            "at": failure.pointer[:MOST_REASON_CHARACTERS] or "the whole",
+            "wrong": failure.message[:MOST_REASON_CHARACTERS],
+            "code": failure.code[:MOST_REASON_CHARACTERS],
         }
-        for failure in failures[:MOST_TOLD_REASONS]
+        for failure in failures[:MOST_REASONS]
     ]
     left_out = len(failures) - len(reasons)
     return [*reasons, f"and {left_out} more"] if left_out else reasons
@@ -124,8 +119,6 @@ __all__ = [
     "CUT",
     "MOST_RESULTS_CHARACTERS",
     "MOST_RESULT_CHARACTERS",
-    "MOST_TOLD_CHARACTERS",
-    "MOST_TOLD_REASONS",
     "CallReport",
     "ReportKind",
     "told_answer",

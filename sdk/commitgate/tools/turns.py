@@ -92,7 +92,7 @@ class Turns(Generic[A]):
 
     def _step(self, number: int, messages: tuple[Message, ...], timeouts: Timeouts) -> Order[JsonValue, None]:
         order = self._order
-        return Order[JsonValue, None](
+        return Order(
             backend=order.backend,
             model=order.model,
             schema=self._language.contract,
