@@ -42,10 +42,13 @@ from commitgate.run.approval import PendingApproval
 from commitgate.run.structured_run import StructuredRun
 from commitgate.style import FreeSpace, Style
 from commitgate.timeouts import Timeouts
+from commitgate.tools.call_result import CallResult
+from commitgate.tools.tool import tool
 from commitgate.untrusted_text import UntrustedText
 
 __all__ = [
     "Applied",
+    "CallResult",
     "Cancelled",
     "CheckContext",
     "Client",
@@ -98,5 +101,6 @@ __all__ = [
     "by_key",
     "each_untrusted",
     "once",
+    "tool",
     "transactional",
 ]
