@@ -303,6 +303,35 @@ async def test_a_claim_does_not_wait_for_a_row_on_which_there_is_nothing_to_writ
 
 
 @pytest.mark.anyio
+async def test_a_claim_that_waited_for_another_one_decides_by_what_that_one_left(
+    postgres_server: PostgresServer, fingerprint: Fingerprint
+) -> None:
+    url, set_clock = postgres_server.new_url_with_clock(1_000.0)
+    ledger = PostgresLedger(url)
+    await claim(ledger, fingerprint)
+    set_clock(2_000.0)
+    first = lock_row(url)
+    first.execute("UPDATE commitgate_operation SET fence = 2, owner = 'other', lease_expires_at = 2030")
+    refused: list[InProgressError] = []
+
+    async def second() -> None:
+        with pytest.raises(InProgressError) as caught:
+            await ledger.claim(KEY, fingerprint, owner="second", lease_s=30.0)
+        refused.append(caught.value)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(second)
+        await anyio.to_thread.run_sync(postgres_server.wait_until_blocked)
+        first.commit()
+    first.close()
+    assert [error.lease_remaining_s for error in refused] == [30.0]
+    row = await ledger.read(KEY)
+    assert row is not None
+    assert (row.owner, row.fence) == ("other", 2)
+    await ledger.aclose()
+
+
+@pytest.mark.anyio
 async def test_a_row_that_is_written_for_long_is_held_though_its_lease_has_ended(
     postgres_server: PostgresServer, fingerprint: Fingerprint
 ) -> None:
