@@ -64,6 +64,8 @@ class EffectContext:
 class TransactionContext(EffectContext):
     """Tell a transactional effect under which identity it runs, and where it writes.
 
+    It is not cut off at its deadline, since nothing can stop a thread; it may look at it and raise.
+
     Attributes:
         connection: runs statements in the ledger's own transaction; of no use after the effect.
     """

@@ -429,7 +429,7 @@ class NeedsApproval(Ending):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EffectFailed(Ending):
-    """Say that the effect declined cleanly, or that its transaction was rolled back: nothing happened.
+    """Say that nothing happened: the effect declined cleanly, its transaction was rolled back, or it was found out so.
 
     Attributes:
         reason: what the effect said, or what is known of it.
@@ -443,14 +443,14 @@ class EffectFailed(Ending):
 
     def summary(self) -> str:
         """Return one payload-free sentence: what ended the call and what to do."""
-        return "the effect rejected the value; nothing happened"
+        return "the effect did not happen: it declined, was rolled back, or was found not to have been applied"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InDoubt(Ending):
     """Say that it cannot be known whether the effect happened. Look downstream before doing it again.
 
-    The operation key stays taken, so no later call runs the effect a second time.
+    The operation key stays taken, so no later call runs the effect a second time, unless its kind makes that harmless.
 
     Attributes:
         reason: what went wrong, without payload.

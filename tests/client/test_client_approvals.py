@@ -1,5 +1,6 @@
 """Values that wait for a person: stored, listed, allowed, forbidden, expired; judged again before anything is done."""
 
+import asyncio
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -13,6 +14,7 @@ from scripts import GOOD, PAYMENT, STOP, Clock, Failing, Pay, Payments, Stop, cl
 
 from commitgate.client import Client
 from commitgate.contract import Contract
+from commitgate.effect import EffectContext
 from commitgate.errors import (
     DecisionError,
     InProgressError,
@@ -527,6 +529,55 @@ async def test_approval_that_is_cancelled_before_the_effect_is_kept() -> None:
         assert (row.state, row.lease_expires_at, payments.made) == (State.APPROVED, None, [])
         assert isinstance(await propose(client, payments), Committed)
     assert len(payments.made) == 1
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_task_cancelled_while_an_allowed_effect_runs_tears_nothing() -> None:
+    ledger, started, go_on = MemoryLedger(), anyio.Event(), anyio.Event()
+
+    class Slow(Payments):
+        async def __call__(self, value: Pay, context: EffectContext) -> str:
+            started.set()
+            await go_on.wait()
+            return await super().__call__(value, context)
+
+    payments = Slow()
+    async with client_with(ScriptedBackend(GOOD), ledger) as client:
+        await propose(client, payments)
+        task = asyncio.ensure_future(client.approve("k", by="ann"))
+        await started.wait()
+        task.cancel()
+        await anyio.wait_all_tasks_blocked()
+        assert not task.done()
+        go_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert isinstance(await client.outcome("k"), Committed)
+    assert (len(payments.made), (await only_row(ledger)).state) == (1, State.COMMITTED)
+
+
+async def test_scope_cancelled_while_an_allowed_effect_runs_tears_nothing() -> None:
+    ledger, started, go_on = MemoryLedger(), anyio.Event(), anyio.Event()
+
+    async def slow(value: Pay, context: EffectContext) -> str:
+        started.set()
+        await go_on.wait()
+        return "paid"
+
+    async with client_with(ScriptedBackend(GOOD), ledger) as client:
+        await propose(client, Payments(), effect=slow)
+        async with anyio.create_task_group() as group:
+
+            async def approve() -> None:
+                await client.approve("k", by="ann")
+
+            group.start_soon(approve)
+            await started.wait()
+            group.cancel_scope.cancel()
+            with anyio.CancelScope(shield=True):
+                await anyio.wait_all_tasks_blocked()
+            go_on.set()
+    assert ((await only_row(ledger)).state, (await only_row(ledger)).result) == (State.COMMITTED, b'"paid"')
 
 
 @pytest.mark.parametrize("point", [FaultPoint.BEFORE_INTENT, FaultPoint.AFTER_COMMIT])

@@ -127,11 +127,7 @@ def order_of_stored(
     principal: object,
     timeouts: Timeouts | None,
 ) -> Order[T, R]:
-    """Return the order that goes on with a stored value; no model is ever asked for it.
-
-    Raises:
-        MisuseError: it has an effect, or none, where the stored one is otherwise.
-    """
+    """Return the order that goes on with a stored value; no model is ever asked for it."""
     order = order_of_given(
         contract,
         record.value or b"",
