@@ -3,6 +3,7 @@
 import json
 import os
 import sqlite3
+import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -162,11 +163,18 @@ def test_what_only_a_hand_could_write_is_told_as_unknown(quick: QuickShell, plac
     assert (row["updated_at"], row["created_at"]) == (None, None)
 
 
-def test_a_list_that_cannot_be_written_says_so(shell: Shell, place: Path) -> None:
-    command = "exec 1>&-; exec python -c 'from commitgate.cli import main; main()' ledger list"
-    done = shell.run(["bash", "-c", f'PATH="{Path(sys.executable).parent}:$PATH"; {command}'])
-    assert done.code == 23
-    assert "could not be written" in done.err
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_list_that_nobody_reads_says_so(shell: Shell, place: Path, options: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-c", "from commitgate.cli import main; main()", "ledger", "list", *options]
+    done = subprocess.run(
+        command, cwd=shell.folder, env=dict(shell.environment), stdout=writer, stderr=subprocess.PIPE, check=False
+    )
+    os.close(writer)
+    assert done.returncode == 23
+    assert b"could not be written" in done.stderr
+    assert b"Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("name", ["list", "show", "approve", "reject", "reconcile", "prune", "verify"])

@@ -28,6 +28,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 OLD = 40 * 86_400
 SETTLED = {"paid", "noted", "forbidden", "declined", "cut"}
 RECEIPT = dump_receipt(Receipt())
+NO_EFFECT = "effect_name = NULL, effect_version = NULL, effect_kind = NULL, result = NULL"
 DAMAGES = {
     "value of another": ("value = ?", b"[]", "value_digest"),
     "no json": ("value = ?", b"{", "value"),
@@ -41,6 +42,8 @@ DAMAGES = {
     "broken result": ("result = ?", b"NaN", "result"),
     "result too early": ("state = ?", "in_doubt", "unexpected_result"),
     "result of nothing": ("effect_name = ?", None, "unexpected_result"),
+    "receipt of another effect": ("receipt = ?", "other effect", "effect_key"),
+    "doubt of nothing": (f"{NO_EFFECT}, state = ?", "in_doubt", "effect"),
     "half an effect": ("effect_kind = ?", None, "effect"),
     "lease": ("lease_expires_at = ?", 1.0, "lease"),
     "no lease": ("state = ?", "effect_started", "lease"),
@@ -180,11 +183,14 @@ async def store_paid(path: Path, names: list[str], receipt_of: Callable[[str], b
 def test_every_damage_is_found_and_no_other(quick: QuickShell, place: Path) -> None:
     digest = json.loads(quick.commitgate("ledger", "show", "paid", "--json").out)["value_digest"]
     receipt = replace(Receipt(), value_digest=digest)
-    other = dump_receipt(replace(receipt, operation_key_digest="0" * 64))
+    others = {
+        "other key": dump_receipt(replace(receipt, operation_key_digest="0" * 64)),
+        "other effect": dump_receipt(replace(receipt, effect_key="0" * 64)),
+    }
     anyio.run(store_paid, place, list(DAMAGES), lambda name: dump_receipt(receipt))
     assert quick.commitgate("ledger", "verify").code == 0
     for name, (column, cell, _) in DAMAGES.items():
-        stored = other if cell == "other key" else cell
+        stored = others[cell] if isinstance(cell, str) and cell in others else cell
         change(place, f"UPDATE commitgate_operation SET {column} WHERE key = ?", stored, name.encode())
     done = quick.commitgate("ledger", "verify", "--json")
     assert done.code == 9
