@@ -44,8 +44,8 @@ READING = "BEGIN"
 """Reads from a snapshot: it waits for no writer of another process, and keeps none waiting."""
 
 BUSY_TIMEOUT_S = 15.0
-"""Default wait in seconds for other connections. SQLite lets them go in no order, so some wait long where many write: of
-256 connections that each wrote 8 times, at 4 ms a write, the slowest waited between 3 and 6 seconds."""
+"""Default wait in seconds for other connections. SQLite lets them go in no order, so some wait long where many write:
+of 256 connections that each wrote 8 times, at 4 ms a write, the slowest waited between 3 and 6 seconds."""
 
 RETRY_OPEN_S = 0.01
 """Pause before opening is tried again: SQLite does not wait for a writer when it switches to the write-ahead log."""
