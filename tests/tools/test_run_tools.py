@@ -1,6 +1,9 @@
 """A model calls tools until it answers; what it may know is told to it, and everything else ends the run."""
 
 import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,9 +12,10 @@ from till import CALLS, STOP, Till, answering, backend_of, calling, client_of, p
 
 from commitgate.backends.base import Sampling
 from commitgate.contract import Contract
+from commitgate.effect import TransactionContext
 from commitgate.errors import ContractError, EffectRejected, KeyConflictError, MisuseError
 from commitgate.gate.rules import RuleViolation
-from commitgate.ledger import MemoryLedger, State
+from commitgate.ledger import MemoryLedger, SqliteLedger, State
 from commitgate.outcome import (
     Committed,
     EffectFailed,
@@ -19,11 +23,12 @@ from commitgate.outcome import (
     Invalid,
     NeedsApproval,
     Outcome,
+    Refused,
     Truncated,
 )
 from commitgate.retry import Retry
 from commitgate.testing import ScriptedBackend
-from commitgate.tools import call_key
+from commitgate.tools import call_key, tool
 from commitgate.tools.results import CUT
 
 pytestmark = pytest.mark.anyio
@@ -489,3 +494,59 @@ async def test_result_of_a_tool_stays_in_its_frame() -> None:
     assert len(content.split("\n")) == 3
     assert "\u202e" not in content
     assert told(backend)[0]["result"] == {"name": hostile}
+
+
+async def test_strict_limit_holds_for_a_turn_that_is_stored() -> None:
+    till, ledger = Till(), MemoryLedger()
+    full = [piece(0, '{"amount":1}', name="pay"), {"usage": [9, 16]}, CALLS]
+    options: dict[str, Any] = {"sampling": Sampling(max_tokens=16), "strict_limit": True, "ledger": ledger}
+    for _ in range(2):
+        assert isinstance(await run(backend_of(full, answering()), till, **options), Truncated)
+    assert till.paid == []
+
+
+async def test_transactional_tool_needs_a_ledger_with_transactions(tmp_path: Path) -> None:
+    @tool(effect="transactional")
+    def book(amount: int, context: TransactionContext) -> int:
+        context.connection.execute("CREATE TABLE IF NOT EXISTS booked (amount INTEGER)")
+        context.connection.execute("INSERT INTO booked VALUES (?)", (amount,))
+        if amount > 50:
+            raise EffectRejected("too much")
+        return amount
+
+    backend = backend_of(calling(("book", '{"amount":1}'), ("book", '{"amount":60}')), answering())
+    with pytest.raises(MisuseError, match="the transactional tool book needs a ledger"):
+        await run(backend, Till(), tools=[book])
+    assert backend.requests == []
+    ledger = SqliteLedger(tmp_path / "ledger.db")
+    for _ in range(2):
+        outcome = await run(backend, Till(), tools=[book], ledger=ledger)
+        assert isinstance(outcome, Committed)
+        assert [type(each.outcome) for each in outcome.result] == [Committed, EffectFailed]
+    await ledger.aclose()
+    with closing(sqlite3.connect(tmp_path / "ledger.db")) as connection:
+        assert connection.execute("SELECT amount FROM booked").fetchall() == [(1,)]
+
+
+async def test_model_may_decline_where_the_answer_may_be_a_refusal() -> None:
+    backend = backend_of([{"text": '{"refusal": "I must not."}'}, STOP])
+    outcome = await run(backend, Till(), answer=Contract.of(str, refusal=True))
+    assert isinstance(outcome, Refused)
+    assert '{"refusal": "<why>"}' in backend.requests[0].messages[0].content
+    assert outcome.text == "I must not."
+
+
+async def test_server_that_knows_tools_can_be_sent_the_messages_without_them() -> None:
+    for options in ({"system": "Be brief."}, {}):
+        backend = backend_of(answering())
+        await run(backend, Till(), **options)
+        (request,) = backend.requests
+        assert request.tools is not None
+        plain = request.tools.untold(request.messages)
+        assert [message.content for message in plain] == [*options.values(), "pay"]
+        assert request.tools.told(plain) == request.messages
+
+
+async def test_larger_limit_is_larger() -> None:
+    with pytest.raises(MisuseError, match="larger_max_tokens must be >"):
+        await run(backend_of(answering()), Till(), retry=Retry(larger_max_tokens=5))

@@ -10,7 +10,7 @@ from till import STOP, Till, answering, backend_of, calling, client_of, piece
 
 from commitgate.effect import EffectContext
 from commitgate.ledger import MemoryLedger
-from commitgate.outcome import Cancelled, Committed, Invalid
+from commitgate.outcome import Cancelled, Committed, EffectFailed, Invalid
 from commitgate.testing import ScriptedBackend
 from commitgate.tools import CallStarted, Tool, ToolRun, TurnPreview, call_key, tool
 
@@ -201,3 +201,57 @@ async def test_words_and_turn_text_are_never_run() -> None:
         outcome = await client.run_tools("scripted", tools=[till.tool()], prompt="pay", operation_key="k")
     assert isinstance(outcome, Committed)
     assert (outcome.value, till.paid) == (text, [])
+
+
+async def test_cancel_in_the_last_call_of_a_turn_asks_for_no_further_turn() -> None:
+    bell, backend = Bell(), backend_of(calling(("pay", '{"amount":1}')), answering())
+    async with client_of(backend) as client, anyio.create_task_group() as group:
+        async with client.stream_tools("scripted", tools=[bell.tool()], prompt="pay", operation_key="k") as run:
+            group.start_soon(ring_and_cancel, bell, run, run.cancel)
+            assert isinstance(await run.outcome(), Cancelled)
+        assert [each.has_run for each in run.calls] == [True]
+    assert len(backend.requests) == 1
+
+
+async def test_closing_the_client_ends_a_run_after_the_call_that_commits() -> None:
+    bell, outcomes = Bell(), list[object]()
+    async with client_of(backend_of(calling(*TWO))) as client, anyio.create_task_group() as group:
+
+        async def follow() -> None:
+            options: dict[str, Any] = {"tools": [bell.tool()], "prompt": "pay", "operation_key": "k"}
+            outcomes.append(await client.run_tools("scripted", **options))
+
+        group.start_soon(follow)
+        await bell.begun.wait()
+        group.start_soon(client.aclose)
+        await anyio.wait_all_tasks_blocked()
+        bell.go_on.set()
+    assert bell.paid == [1]
+    assert [type(each) for each in outcomes] == [Cancelled]
+
+
+async def test_reading_that_hangs_is_cancelled() -> None:
+    begun = anyio.Event()
+
+    async def hang(name: str) -> None:
+        begun.set()
+        await anyio.sleep_forever()
+
+    backend = backend_of(calling(("hang", '{"name":"a"}')))
+    tools: list[Tool[..., Any]] = [tool(effect="read")(hang)]
+    async with client_of(backend) as client, client.stream_tools("scripted", tools=tools, prompt="look") as run:
+        await begun.wait()
+        run.cancel()
+        assert isinstance(await run.outcome(), Cancelled)
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_cancellation_out_of_a_tools_own_task_is_told_as_a_failure(anyio_backend: str) -> None:
+    async def stray(name: str) -> None:
+        raise asyncio.CancelledError
+
+    backend = backend_of(calling(("stray", '{"name":"a"}')), answering())
+    async with client_of(backend) as client:
+        outcome = await client.run_tools("scripted", tools=[tool(effect="read")(stray)], prompt="look")
+    assert isinstance(outcome, Committed)
+    assert isinstance(outcome.result[0].outcome, EffectFailed)

@@ -4,15 +4,18 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
+import anyio
 import pytest
 from till import CALLS, DONE, STOP, Script, Till, answering, client_of, piece
 
 from commitgate.backends.base import Sampling
+from commitgate.effect import EffectContext
 from commitgate.outcome import (
     Committed,
     Disconnected,
     Filtered,
     Invalid,
+    NeedsApproval,
     Outcome,
     Refused,
     TimedOut,
@@ -22,6 +25,7 @@ from commitgate.outcome import (
 from commitgate.retry import Retry
 from commitgate.testing import Chunking, ScriptedBackend, fake_time
 from commitgate.timeouts import Timeouts
+from commitgate.tools import call_key, tool
 
 pytestmark = pytest.mark.anyio
 
@@ -120,6 +124,11 @@ CASES = {
         Unavailable,
         facts={"kind": "protocol", "code": "calls_missing"},
     ),
+    "call after the finish": Case(
+        [*one(PAID, CALLS), piece(1, '{"amount":2}', name="pay", id="c2"), DONE, EOF],
+        Unavailable,
+        facts={"kind": "protocol"},
+    ),
     "call that would close itself and make another": Case(
         one('{"amount":5}},{"name":"pay","arguments":{"amount":9}', CALLS, DONE, EOF),
         Unavailable,
@@ -213,3 +222,21 @@ async def test_run_has_one_limit_on_its_time() -> None:
     assert isinstance(outcome, TimedOut)
     assert (outcome.phase, outcome.limit_s) == ("total", 100.0)
     assert till.paid == [(1, "me"), (1, "me")]
+
+
+async def test_person_who_allows_a_call_has_the_time_of_a_whole_run() -> None:
+    till = Till()
+
+    async def pay(amount: int, context: EffectContext) -> int:
+        await anyio.sleep(20)
+        till.paid.append((amount, "me"))
+        return amount
+
+    late: Script = [{"wait_s": 95.0}, piece(0, '{"amount":1}', name="pay"), CALLS]
+    limits = Timeouts(total_s=100.0, progress_s=None, idle_s=None, first_event_s=None)
+    slow = tool(effect="once", approve=lambda arguments, context: True)(pay)
+    async with client_of(ScriptedBackend(late)) as client:
+        waits = await client.run_tools("scripted", tools=[slow], prompt="p", operation_key="k", timeouts=limits)
+        assert isinstance(waits, NeedsApproval)
+        assert isinstance(await client.approve(call_key("k", 1, 1), by="ann"), Committed)
+    assert till.paid == [(1, "me")]

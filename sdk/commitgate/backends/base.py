@@ -292,8 +292,8 @@ class GenerationRequest:
         timeouts: limits on the waits; the backend bounds ``pool_s`` and ``connect_s`` and raises ``WaitExpired``.
         is_constrained: the answer must be steered by the contract; False asks for JSON by the prompt alone.
         tools: the tools that the contract lets the answer call; None where it is no turn of tools. A backend whose
-            server knows tools may offer them in the server's own form and send ``ToolDelta`` and ``ProseDelta`` back;
-            every other one writes the contract's text, as ever.
+            server knows tools may send it ``tools.untold(messages)``, offer them in the server's own form, and send
+            ``ToolDelta`` and ``ProseDelta`` back; every other one writes the contract's text, as ever.
     """
 
     model: str

@@ -18,6 +18,7 @@ from commitgate.backends.base import (
     GenerationRequest,
     StreamEvent,
     TextDelta,
+    ToolDelta,
     WaitExpired,
 )
 from commitgate.errors import LimitExceededError
@@ -149,8 +150,9 @@ class Attempt:
             if event is None:
                 self._gate.close()
             else:
-                for joined in self._joining.feed(event):
-                    await self._take(joined)
+                for piece in _pieces_of_call(event):
+                    for joined in self._joining.feed(piece):
+                        await self._take(joined)
                 # Read anew, so that time spent on an event does not count as waiting for the next one.
                 now = anyio.current_time()
                 patience.note(event, now)
@@ -197,6 +199,16 @@ def _slices(event: Event) -> Iterator[Event]:
         return
     for start in range(0, len(event.data), SLICE_BYTES):
         yield TextDelta(event.data[start : start + SLICE_BYTES])
+
+
+def _pieces_of_call(event: StreamEvent) -> Iterator[StreamEvent]:
+    """Cut large arguments into pieces, as large texts are."""
+    if not isinstance(event, ToolDelta) or len(event.arguments) <= SLICE_BYTES:
+        yield event
+        return
+    yield replace(event, arguments=event.arguments[:SLICE_BYTES])
+    for start in range(SLICE_BYTES, len(event.arguments), SLICE_BYTES):
+        yield ToolDelta(event.index, arguments=event.arguments[start : start + SLICE_BYTES])
 
 
 async def _next(events: AsyncIterator[StreamEvent]) -> StreamEvent | None:

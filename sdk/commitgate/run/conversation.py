@@ -27,7 +27,7 @@ PROMPT_LINES = 200
 
 _BARE_PROMPT = "Write one JSON value."
 
-_HOW_TO_REFUSE = f'If you cannot or must not answer, write {{"{REFUSAL_KEY}": "<why>"}} instead.'
+HOW_TO_REFUSE = f'If you cannot or must not answer, write {{"{REFUSAL_KEY}": "<why>"}} instead.'
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Conversation:
             return messages
         told = [] if isinstance(contract.shown_schema, bool) else [_outline(contract, contract.shown_schema)]
         if contract.refusal:
-            told.append(_HOW_TO_REFUSE)
+            told.append(HOW_TO_REFUSE)
         return _with_system(messages, "\n\n".join(told)) if told else messages
 
 
@@ -139,4 +139,4 @@ def _with_system(messages: tuple[Message, ...], text: str) -> tuple[Message, ...
     return (Message("system", f"{first.content}\n\n{text}"), *rest)
 
 
-__all__ = ["Conversation", "MessageLike", "PromptSchema", "described"]
+__all__ = ["HOW_TO_REFUSE", "Conversation", "MessageLike", "PromptSchema", "described"]

@@ -144,7 +144,7 @@ class Order(Generic[T, R]):
         check_expiry(approval_expires_s)
         if fallback is not None:
             _check_may_fall_back(schema, effect)
-        _check_larger(retry or Retry(), sampling or Sampling())
+        check_larger(retry or Retry(), sampling or Sampling())
         return Order(
             backend=backend,
             model=model,
@@ -225,7 +225,12 @@ def _check_may_fall_back(schema: object, effect: object) -> None:
         raise MisuseError("fallback is for a Contract of Risk.DRAFT alone: Contract.of(schema, risk=Risk.DRAFT)")
 
 
-def _check_larger(retry: Retry, sampling: Sampling) -> None:
+def check_larger(retry: Retry, sampling: Sampling) -> None:
+    """Check that asking with a larger limit asks with a larger one.
+
+    Raises:
+        MisuseError: it does not.
+    """
     larger = retry.larger_max_tokens
     if larger is not None and larger <= sampling.max_tokens:
         raise MisuseError(
@@ -247,4 +252,12 @@ def checked_effect(effect: EffectFunction[T, R]) -> Effect[T, R]:
     return made
 
 
-__all__ = ["DEFAULT_APPROVAL_EXPIRES_S", "InProgress", "Order", "check_expiry", "checked_effect", "order_of_given"]
+__all__ = [
+    "DEFAULT_APPROVAL_EXPIRES_S",
+    "InProgress",
+    "Order",
+    "check_expiry",
+    "check_larger",
+    "checked_effect",
+    "order_of_given",
+]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 
+from commitgate.cancellation import is_cancellation, must_go_on
 from commitgate.effect import Effect, EffectContext
 from commitgate.errors import EffectRejected, MisuseError
 from commitgate.gate.exact_json import encode
@@ -22,6 +23,7 @@ from commitgate.outcome import (
     Failed,
     InDoubt,
     Invalid,
+    NeedsApproval,
     Outcome,
     Receipt,
     TimedOut,
@@ -166,6 +168,9 @@ class Calling:
         if order is None:
             return self._settings.timed_out()
         outcome = self._settings.whole(await self._steps.run(order))
+        if isinstance(outcome, NeedsApproval):
+            # Whoever allows it later has the time of a call, and not what was left to this run.
+            self._steps.shared.waiting.keep(key, replace(order, timeouts=self._settings.timeouts))
         if isinstance(outcome, Invalid) and is_told(outcome):
             return await self._settings.refuse(self._steps, record, outcome)
         return outcome
@@ -177,10 +182,9 @@ class Calling:
         outcome = self._settings.whole(await self._steps.run(order))
         if not isinstance(outcome, Committed):
             return outcome
-        if self._steps.is_cancelled:
-            return Cancelled(receipt=outcome.receipt)
         with anyio.move_on_at(self._settings.ends_at):
-            return await _looked_up(tool.effect_of_call(), outcome, self._settings)
+            looked_up = await self._steps.wait_for(_looked_up(tool.effect_of_call(), outcome, self._settings))
+            return Cancelled(receipt=outcome.receipt) if looked_up is None else looked_up
         return self._settings.timed_out()
 
 
@@ -195,6 +199,11 @@ async def _looked_up(
         returned = await effect.run(judged.value, context)
     except EffectRejected as rejection:
         return EffectFailed(reason=str(rejection), cause=rejection.__cause__, receipt=judged.receipt)
+    except BaseException as error:
+        # A cancellation that nobody asked for came out of a task of the tool's own.
+        if not is_cancellation(error) or must_go_on(error):
+            raise
+        return EffectFailed(reason=f"it failed: {type(error).__qualname__}", cause=error, receipt=judged.receipt)
     try:
         result = effect.load(effect.dump(returned))
     except ValueError as error:

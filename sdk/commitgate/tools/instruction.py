@@ -8,6 +8,7 @@ from textwrap import indent
 
 from commitgate.contract import Contract
 from commitgate.json_value import JsonSchema
+from commitgate.run.conversation import HOW_TO_REFUSE
 from commitgate.run.outline import outline
 from commitgate.tools.tool_set import AnyTool, ToolSet
 
@@ -24,6 +25,8 @@ def instruction(tools: ToolSet, answer: Contract[object] | None, most_calls: int
     """
     several = "one tool" if most_calls == 1 else f"up to {most_calls} tools at once"
     lines = [f"You answer with JSON. To have something done or looked up, call {several}:", _CALL]
+    if answer is not None and answer.refusal:
+        lines.append(HOW_TO_REFUSE)
     if answer is not None:
         lines += ["Once you have what you need, answer:", *_answer(answer)]
     lines += ["The tools are:", *(line for each in tools for line in _tool(each))]

@@ -31,6 +31,9 @@ from commitgate.tools.turn_words import ANSWER, ARGUMENTS, CALLS, NAME
 MAX_JOINED_NAME_CHARACTERS = 256
 """Longest name of a tool that is put together from pieces; no tool has one so long."""
 
+MOST_HELD_BYTES = 1_048_576
+"""Most bytes that are held until they can be written: of calls out of order, and of words before the end."""
+
 _MESSAGES = {
     "id_changed_on_index": "a call changed its id: two calls were sent as one",
     "name_changed": "a call changed its name after its arguments had begun",
@@ -66,12 +69,12 @@ class TurnJoining:
 
     Args:
         offer: what the turn may call; None where it may call nothing: then a call is a fault.
-        most_bytes: most bytes that are held, >= 1: of calls out of order, and of words.
+        most_bytes: most bytes that are held, >= 1; never more than ``MOST_HELD_BYTES``.
     """
 
     def __init__(self, offer: ToolOffer | None, *, most_bytes: int) -> None:
         self._offer = offer
-        self._most_bytes = most_bytes
+        self._most_bytes = min(most_bytes, MOST_HELD_BYTES)
         self._calls: dict[int, _Call] = {}
         self._order: list[_Call] = []
         self._writing = 0
@@ -245,4 +248,4 @@ def _text(data: bytes) -> tuple[Event, ...]:
     return (TextDelta(data),) if data else ()
 
 
-__all__ = ["MAX_JOINED_NAME_CHARACTERS", "TurnJoining"]
+__all__ = ["MAX_JOINED_NAME_CHARACTERS", "MOST_HELD_BYTES", "TurnJoining"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from commitgate.backends.base import Message
 from commitgate.json_value import JsonSchema
 
 AnswerForm: TypeAlias = Literal["text", "json", "none"]
@@ -35,13 +36,27 @@ class ToolOffer:
         most_calls: most calls in one turn, >= 1.
         answer: what a turn without calls is.
         instruction: the words that describe the tools and the form of an answer to a model whose server does not know
-            tools. They end the system message; a server that knows tools is sent the messages without them.
+            tools. They end the system message; a server that knows tools is sent ``untold(messages)``.
     """
 
     tools: tuple[OfferedTool, ...]
     most_calls: int
     answer: AnswerForm
     instruction: str = field(repr=False)
+
+    def told(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        """Return messages with the instruction at the end of the system message, or as one where there is none."""
+        first, *rest = messages
+        if first.role != "system":
+            return (Message("system", self.instruction), *messages)
+        return (Message("system", f"{first.content}\n\n{self.instruction}"), *rest)
+
+    def untold(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        """Return messages without the instruction, for a server that is told of the tools in its own form."""
+        first, *rest = messages
+        if first == Message("system", self.instruction):
+            return tuple(rest)
+        return (Message(first.role, first.content.removesuffix(f"\n\n{self.instruction}")), *rest)
 
 
 __all__ = ["AnswerForm", "OfferedTool", "ToolOffer"]

@@ -8,7 +8,9 @@ from math import inf
 import anyio
 from typing_extensions import TypeVar
 
+from commitgate.errors import MisuseError
 from commitgate.outcome import Committed, Failed, Outcome
+from commitgate.retry.keys import OperationKey
 from commitgate.run.shared import Shared
 from commitgate.tools.call_result import CallResult
 from commitgate.tools.calling import Calling, Settings
@@ -40,6 +42,7 @@ async def prepared_loop(
         results: where to note what became of its calls.
     """
     settings = settings_of(order)
+    check_ledger(order.tools, settings.key, steps.shared)
     language = await run_in_thread(order.language)
     return ToolLoop(order, language, steps, settings, show=show, results=results)
 
@@ -53,6 +56,7 @@ async def run_tools(order: ToolsOrder[A], shared: Shared) -> Outcome[A, tuple[Ca
 async def next_turn(order: ToolsOrder[A], shared: Shared, turn: int) -> Outcome[Turn[A], None]:
     """Ask for one turn, and judge its answer where it has one."""
     steps, settings = Steps(shared), settings_of(order)
+    check_ledger(order.tools, settings.key, shared)
     turns = Turns(order, await run_in_thread(order.language), steps, settings)
     asked = await turns.ask(turn, order.messages, show=None)
     if not isinstance(asked, Committed):
@@ -66,6 +70,21 @@ async def next_turn(order: ToolsOrder[A], shared: Shared, turn: int) -> Outcome[
 async def run_call(call: ToolCall, tools: ToolSet, shared: Shared, settings: Settings) -> CallResult:
     """Run one call of a turn, at most once under its key."""
     return await Calling(tools, Steps(shared), settings).run(call, looks_back=True)
+
+
+def check_ledger(tools: ToolSet, key: OperationKey | None, shared: Shared) -> None:
+    """Check that the ledger can hold what the tools write, before the model is asked for anything.
+
+    Raises:
+        MisuseError: a tool is transactional, and the ledger is in no database that holds other rows.
+        LedgerError: the ledger cannot be opened.
+    """
+    writing = [tool.name for tool in tools if tool.kind == "transactional"]
+    if key is not None and writing and not shared.ledger().has_transactions:
+        raise MisuseError(
+            f"the transactional tool {writing[0]} needs a ledger in a database that can hold its rows too; use "
+            "SqliteLedger or PostgresLedger"
+        )
 
 
 def settings_of(order: ToolsOrder[A]) -> Settings:
@@ -85,4 +104,4 @@ def end_of(total_s: float | None) -> float:
     return inf if total_s is None else anyio.current_time() + total_s
 
 
-__all__ = ["end_of", "next_turn", "prepared_loop", "run_call", "run_tools", "settings_of"]
+__all__ = ["check_ledger", "end_of", "next_turn", "prepared_loop", "run_call", "run_tools", "settings_of"]

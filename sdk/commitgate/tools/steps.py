@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from commitgate.outcome import Outcome
+import anyio
+
+from commitgate.errors import MisuseError
+from commitgate.outcome import Cancelled, Outcome, Receipt
 from commitgate.preview import Preview, Reset
 from commitgate.run.order import Order
 from commitgate.run.shared import Shared
@@ -28,6 +31,7 @@ class Steps:
     def __init__(self, shared: Shared) -> None:
         self.shared = shared
         self.is_cancelled = False
+        self._has_begun = False
         self._cancel_current: Callable[[], None] | None = None
 
     async def run(self, order: Order[T, R], *, show: Callable[[Preview | Reset], None] | None = None) -> Outcome[T, R]:
@@ -36,8 +40,14 @@ class Steps:
         Args:
             order: what to do.
             show: takes previews; None where nobody looks.
+
+        Returns:
+            How it ended; ``Cancelled`` also where the client was closed after the first step.
         """
+        if self._has_begun and self._is_closing():
+            return Cancelled(receipt=Receipt())
         async with StructuredRun(order, self.shared, is_watched=show is not None) as run:
+            self._has_begun = True
             self._cancel_current = run.cancel
             if self.is_cancelled:
                 run.cancel()
@@ -46,11 +56,27 @@ class Steps:
                     show(item)
             return await run.outcome()
 
+    async def wait_for(self, work: Awaitable[T]) -> T | None:
+        """Wait for work that is no call of the client and may be torn; None where it was cancelled."""
+        with anyio.CancelScope() as scope:
+            self._cancel_current = scope.cancel
+            if self.is_cancelled:
+                scope.cancel()
+            return await work
+        return None
+
     def cancel(self) -> None:
         """End the step that runs, unless it commits, and begin no further one."""
         self.is_cancelled = True
         if self._cancel_current is not None:
             self._cancel_current()
+
+    def _is_closing(self) -> bool:
+        try:
+            self.shared.active.check_open()
+        except MisuseError:
+            return True
+        return False
 
 
 __all__ = ["Steps"]

@@ -15,7 +15,7 @@ from commitgate.errors import MisuseError
 from commitgate.retry import Retry
 from commitgate.retry.keys import OperationKey, given_fingerprint, messages_fingerprint
 from commitgate.run.conversation import Conversation, MessageLike
-from commitgate.run.order import InProgress, check_expiry
+from commitgate.run.order import InProgress, check_expiry, check_larger
 from commitgate.timeouts import Timeouts
 from commitgate.tools.keys import run_key
 from commitgate.tools.tool_set import AnyTool, ToolSet
@@ -129,6 +129,7 @@ class ToolsOrder(Generic[A]):
         check_choice("cut_turns", cut_turns, ("end", "tell"))
         check_choice("in_progress", in_progress, ("raise", "wait"))
         check_expiry(approval_expires_s)
+        check_larger(retry or Retry(), sampling or Sampling())
         words = _words(prompt, messages, system)
         digest = messages_fingerprint(words) if input_fingerprint is None else given_fingerprint(input_fingerprint)
         return ToolsOrder(

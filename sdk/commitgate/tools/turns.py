@@ -15,6 +15,7 @@ from commitgate.gate.layers import Layer
 from commitgate.json_value import JsonValue
 from commitgate.outcome import Committed, Failed, Invalid, Outcome, Truncated
 from commitgate.preview import Preview, Reset
+from commitgate.run.asking import LARGE_TEXT_BYTES
 from commitgate.run.conversation import Conversation
 from commitgate.run.order import Order
 from commitgate.run.question import MOST_QUOTED_CHARACTERS, reasons
@@ -22,18 +23,19 @@ from commitgate.timeouts import Timeouts
 from commitgate.tools.call_result import is_told
 from commitgate.tools.calling import Settings
 from commitgate.tools.keys import turn_key
-from commitgate.tools.offer import ToolOffer
 from commitgate.tools.refusal_record import RefusalRecord
 from commitgate.tools.steps import Steps
 from commitgate.tools.tools_order import ToolsOrder
 from commitgate.tools.turn import Turn
 from commitgate.tools.turn_faults import turn_faults
 from commitgate.tools.turn_language import TurnLanguage, read_turn
+from commitgate.worker_thread import run_in_thread
 
 if TYPE_CHECKING:
     from commitgate.contract import Contract
 
 A = TypeVar("A", default=str)
+T = TypeVar("T")
 
 
 class Turns(Generic[A]):
@@ -88,7 +90,7 @@ class Turns(Generic[A]):
         if timeouts is None:
             return self._settings.timed_out()
         outcome = self._settings.whole(await self._steps.run(self._step(number, messages, timeouts), show=show))
-        return self._strict(outcome) if isinstance(outcome, Committed) else self._explained(outcome)
+        return self._strict(outcome) if isinstance(outcome, Committed) else await self._explained(outcome)
 
     def _step(self, number: int, messages: tuple[Message, ...], timeouts: Timeouts) -> Order[JsonValue, None]:
         order = self._order
@@ -96,7 +98,7 @@ class Turns(Generic[A]):
             backend=order.backend,
             model=order.model,
             schema=self._language.contract,
-            conversation=Conversation(_instructed(messages, self._language.offer)),
+            conversation=Conversation(self._language.offer.told(messages)),
             sampling=order.sampling,
             checks=Checks[JsonValue](),
             principal=None,
@@ -122,9 +124,10 @@ class Turns(Generic[A]):
         Returns:
             The turn; or why its answer cannot be taken: ``Invalid`` that is on record where the run has a key.
         """
-        written = read_turn(outcome.text.encode(), number)
+        data = outcome.text.encode()
+        written = await aside(data, lambda: read_turn(data, number))
         # The same text for a turn that was just written and for one that was stored, however it was spelled.
-        text = encode(outcome.value).decode()
+        text = (await aside(data, lambda: encode(outcome.value))).decode()
         if written.answer_json is None:
             return Turn(number=number, calls=written.calls, answer=None, text=text)
         answered = await self._answer(written.answer_json, number, looks_back=outcome.is_replayed)
@@ -155,24 +158,22 @@ class Turns(Generic[A]):
             return outcome
         return Truncated(kind="max_tokens", partial_text=outcome.text, receipt=outcome.receipt)
 
-    def _explained(self, ending: Failed) -> Failed:
+    async def _explained(self, ending: Failed) -> Failed:
         if not isinstance(ending, Invalid) or ending.layer is not Layer.SCHEMA:
             return ending
-        faults = turn_faults(self._language, ending.partial_text.encode())
+        data = ending.partial_text.encode()
+        faults = await run_in_thread(lambda: turn_faults(self._language, data))
         return replace(ending, failures=faults) if faults else ending
+
+
+async def aside(data: bytes, work: Callable[[], T]) -> T:
+    """Do work on a text, where it does not block the event loop if the text is large."""
+    return await run_in_thread(work) if len(data) > LARGE_TEXT_BYTES else work()
 
 
 def _corrected(refused: Invalid) -> tuple[Message, Message]:
     quoted = refused.partial_text[:MOST_QUOTED_CHARACTERS]
     return Message("assistant", quoted), Message("user", reasons(refused.failures))
-
-
-def _instructed(messages: tuple[Message, ...], offer: ToolOffer) -> tuple[Message, ...]:
-    """Return the messages with the tools described at the end of the system message."""
-    first, *rest = messages
-    if first.role != "system":
-        return (Message("system", offer.instruction), *messages)
-    return (Message("system", f"{first.content}\n\n{offer.instruction}"), *rest)
 
 
 __all__ = ["Turns"]
