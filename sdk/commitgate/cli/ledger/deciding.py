@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
 from typing import Annotated
 
@@ -65,7 +64,7 @@ def approve(
             )
         with opened(ledger) as place:
             before = place.row(operation)
-            _check_waiting(before)
+            _check_waiting(before, place.now())
             if is_asking:
                 _ask(before)
                 digest = before.value_digest
@@ -76,7 +75,7 @@ def approve(
                     ExitCode.WRONG_STATE,
                 )
             with result_written("approved"):
-                write_lines(_approved(row, by, time.time()))
+                write_lines(_approved(row, by, place.now()))
 
 
 def reject(
@@ -110,11 +109,10 @@ def _digest(given: str | None) -> str | None:
     return digest
 
 
-def _check_waiting(row: Record) -> None:
+def _check_waiting(row: Record, now: float) -> None:
     if row.state not in (State.AWAITING_APPROVAL, State.APPROVED):
         raise CommandError(
-            f"nothing under this key waits for a decision: it is in state {row.state}. Next: "
-            f"{next_steps(row, time.time())}",
+            f"nothing under this key waits for a decision: it is in state {row.state}. Next: {next_steps(row, now)}",
             ExitCode.WRONG_STATE,
         )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
@@ -47,7 +46,7 @@ def list_rows(
     with errors_told(is_json=json), opened(ledger) as place:
         states = None if state is None else tuple(dict.fromkeys(state))
         rows = place.run(lambda found: found.list(states=states, limit=limit))
-        now = time.time()
+        now = place.now()
         with result_written(f"{len(rows)} rows"):
             if json:
                 for row in rows:

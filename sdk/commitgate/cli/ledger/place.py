@@ -62,6 +62,10 @@ class Place:
         """Run ``work`` to its end in an event loop of its own."""
         return anyio.run(work, self.ledger)
 
+    def now(self) -> float:
+        """Return the ledger's time, by which leases and expiries run."""
+        return anyio.run(self.ledger.now)
+
     def row(self, key: OperationKey) -> Record:
         """Return the row of a key.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Annotated
 
 import typer
@@ -79,7 +78,7 @@ async def _delete(ledger: Ledger, older_than_s: float, limit: int | None) -> int
 
 
 async def _count(ledger: Ledger, older_than_s: float, limit: int | None) -> int:
-    before, counted, after = time.time() - older_than_s, 0, b""
+    before, counted, after = await ledger.now() - older_than_s, 0, b""
     while page := await ledger.scan(after=after, limit=SCANNED_AT_ONCE):
         counted += sum(row.record is not None and is_prunable(row.record, before=before) for row in page)
         if limit is not None and counted >= limit:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterator
 from typing import Annotated
 
@@ -56,7 +55,7 @@ def show(
     """
     with errors_told(is_json=json), opened(ledger) as place:
         row = place.row(operation_key(key))
-        now = time.time()
+        now = place.now()
         with result_written(row.state.value):
             if json:
                 sys.stdout.write(json_line(whole_report(row, now, has_payloads=payloads)) + "\n")
