@@ -1,4 +1,4 @@
-"""Make calls on one store and look at what each of them left: do the ledger and the effect agree, and is it told truly?"""
+"""Make calls on one store, and look at what each left: whether ledger and effect agree, and what is told is true."""
 
 from __future__ import annotations
 

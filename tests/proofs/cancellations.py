@@ -134,9 +134,7 @@ PLACES = ("call", "client")
 """What the cancelled block holds: the call alone, or the client with it."""
 
 
-async def _cut(
-    scene: Scene, key: str, way: Callable[[Work, float], Awaitable[None]], turn: int, place: str
-) -> bool:
+async def _cut(scene: Scene, key: str, way: Callable[[Work, float], Awaitable[None]], turn: int, place: str) -> bool:
     """Cancel one call in that turn; say whether it had come to its end before."""
     ended: list[object] = []
 

@@ -1,4 +1,4 @@
-"""Set the scene for the proofs of the commit: stores, a model that never answers twice alike, effects that leave traces.
+"""Set the scene for proofs of the commit: stores, a model that never answers twice alike, effects that leave traces.
 
 What happened downstream is written down beside the ledger, by means that outlive a killed process: a line in a file for
 an effect of the kinds ``once`` and ``by_key``, a row in a table of the ledger's own database for a transactional one.
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import secrets
 import sqlite3
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Callable, Coroutine, Generator
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -28,7 +28,16 @@ from commitgate.contract import Contract
 from commitgate.effect import EffectContext, TransactionContext
 from commitgate.effect_kind import EffectKind
 from commitgate.json_value import JsonValue
-from commitgate.ledger import Claimed, FaultLedger, FaultPoint, Fingerprint, Ledger, PostgresLedger, Record, SqliteLedger
+from commitgate.ledger import (
+    Claimed,
+    FaultLedger,
+    FaultPoint,
+    Fingerprint,
+    Ledger,
+    PostgresLedger,
+    Record,
+    SqliteLedger,
+)
 from commitgate.outcome import Committed, Outcome
 from commitgate.retry.keys import OperationKey
 from commitgate.testing import ScriptedBackend
@@ -44,7 +53,7 @@ SCHEMA: dict[str, JsonValue] = {
     "additionalProperties": False,
 }
 
-Reach = Callable[[str], Awaitable[None]]
+Reach = Callable[[str], Coroutine[None, None, None]]
 
 
 async def no_reach(point: str) -> None:
@@ -123,7 +132,9 @@ class Model:
         """Free nothing."""
 
 
-def effect_of(kind: EffectKind, key: str, traces: Traces, mark: str, reach: Reach | None = None) -> Callable[..., object]:
+def effect_of(
+    kind: EffectKind, key: str, traces: Traces, mark: str, reach: Reach | None = None
+) -> Callable[..., object]:
     """Return an effect that leaves a trace under the operation key.
 
     Args:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -118,9 +119,7 @@ class _Unsure(Watched):
         self, key: OperationKey, fence: int, *, value: bytes, receipt: bytes, lease_s: float
     ) -> None:
         write = super().start_effect
-        await self._trouble.at(
-            "start_effect", lambda: write(key, fence, value=value, receipt=receipt, lease_s=lease_s)
-        )
+        await self._trouble.at("start_effect", lambda: write(key, fence, value=value, receipt=receipt, lease_s=lease_s))
 
     async def commit(self, key: OperationKey, fence: int, *, result: bytes) -> None:
         write = super().commit
@@ -272,14 +271,10 @@ def _lose_answers(scene: Scene, loop: str, number: int, counts: Counter[str]) ->
         key = f"key-{number}-{at}"
         name = "lost" if way in LOST else "cut"
         counts[name] += 1
-        made = _made(scene, key, write, way, cancel)
+        made = partial(_call, scene, key, write, way, cancel)
         faults = anyio.run(_call_and_look, scene, key, made, backend=loop)
         counts[f"{name} broken"] += bool(faults)
         yield from (f"{write}, {way} ({cancel}): {fault}" for fault in faults)
-
-
-def _made(scene: Scene, key: str, write: str, way: str, cancel: str) -> Callable[[], Awaitable[list[object]]]:
-    return lambda: _call(scene, key, write, way, cancel)
 
 
 def _end_connections(scene: Scene, loop: str, number: int, counts: Counter[str]) -> Iterable[str]:
@@ -291,8 +286,7 @@ def _end_connections(scene: Scene, loop: str, number: int, counts: Counter[str])
         for (at, write), when in product(enumerate(WRITES[scene.kind], start=1), SERVER):
             key, random = f"server-{number}-{at}-{when}", Random(f"{number} {at} {when}")
             with _ended_connection(admin, when, at, random) as done:
-                made: Callable[[], Awaitable[list[object]]] = lambda key=key: plain(key)
-                faults = anyio.run(_call_and_look, scene, key, made, backend=loop)
+                faults = anyio.run(_call_and_look, scene, key, partial(plain, key), backend=loop)
             assert done["ended"], f"{write} was never made"
             counts["ended"] += 1
             counts["ended broken"] += bool(faults)

@@ -17,15 +17,24 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from proofs.cancellations import CANCELLATIONS
 from proofs.client_cuts import CLIENT_CUTS
+from proofs.clock_jumps import CLOCK_JUMPS
 from proofs.concurrency import CONCURRENCY
 from proofs.cuts import CUTS
 from proofs.inner_cuts import INNER_CUTS
+from proofs.kills import KILLS
+from proofs.lost_answers import LOST_ANSWERS
 from proofs.mutants import MUTANTS
+from proofs.overtaken import OVERTAKEN
 from proofs.part import ROOT, Part, Result, Row
+from proofs.races import RACES
+from proofs.shutdowns import SHUTDOWNS
 from proofs.state import FOLDER, State
 
-PARTS: tuple[Part, ...] = (CUTS, CLIENT_CUTS, INNER_CUTS, CONCURRENCY, MUTANTS)
+STREAM_PARTS: tuple[Part, ...] = (CUTS, CLIENT_CUTS, INNER_CUTS, CONCURRENCY)
+COMMIT_PARTS: tuple[Part, ...] = (KILLS, RACES, LOST_ANSWERS, OVERTAKEN, CLOCK_JUMPS, CANCELLATIONS, SHUTDOWNS)
+PARTS: tuple[Part, ...] = (*STREAM_PARTS, *COMMIT_PARTS, MUTANTS)
 
 HELD, BROKEN, UNFINISHED = 0, 1, 3
 WORKERS = 2

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from proofs.commit_scene import KINDS, Traces, store_of, stores
 from proofs.part import PROOFS, Result, Row, modules_of, total
-
-from commitgate.effect_kind import EffectKind
 
 PROCESSES = 4
 CALLERS = 64
@@ -36,8 +34,8 @@ class Races:
 
     def units(self, *, short: bool) -> Sequence[str]:
         if short:
-            kinds = dict(zip(("sqlite", "postgres"), (EffectKind.ONCE, EffectKind.TRANSACTIONAL), strict=True))
-            return [f"{store} {kinds[store]} {PROCESSES}x8/1 0-5" for store in stores()]
+            sizes = {"sqlite": f"once {PROCESSES}x8/1 0-5", "postgres": "transactional 2x8/1 0-3"}
+            return [f"{store} {sizes[store]}" for store in stores()]
         return [
             f"{store} {KINDS[at // KEYS_A_UNIT % 3]} {PROCESSES}x{CALLERS}/{SHARE if at else 1} {at}-{at + KEYS_A_UNIT}"
             for at in range(0, KEYS, KEYS_A_UNIT)
@@ -51,14 +49,13 @@ class Races:
         store_kind, kind, size, span = unit.split()
         processes, callers, share = map(int, size.replace("/", "x").split("x"))
         keys = [f"key-{number}" for number in range(*map(int, span.split("-")))]
-        with tempfile.TemporaryDirectory(prefix="commitgate-races-") as folder:
-            with store_of(store_kind, Path(folder)) as store:
-                started = time.monotonic()
-                asked_for: dict[str, object] = {"place": store.place, "folder": folder, "kind": kind}
-                asked_for |= {"callers": callers, "share": share, "keys": keys}
-                reports = _race(asked_for, processes)
-                took_s = time.monotonic() - started
-                happened = store.shop() or Traces(Path(folder)).read("effects")
+        with TemporaryDirectory(prefix="commitgate-races-") as folder, store_of(store_kind, Path(folder)) as store:
+            started = time.monotonic()
+            asked_for: dict[str, object] = {"place": store.place, "folder": folder, "kind": kind}
+            asked_for |= {"callers": callers, "share": share, "keys": keys}
+            reports = _race(asked_for, processes)
+            took_s = time.monotonic() - started
+            happened = store.shop() or Traces(Path(folder)).read("effects")
         endings = Counter[str]()
         for report in reports:
             endings.update(report["endings"])

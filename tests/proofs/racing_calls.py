@@ -1,9 +1,9 @@
 """Make many calls at once with the same keys: a program, one of several processes that race on one store.
 
 One argument, a JSON object: ``place`` (see ``Store``), ``folder`` of the traces, ``kind`` of the effect, ``callers``,
-the ``keys``, and ``share``: each caller calls every key where that is 1, every fourth where it is 4. It says that it is ready, waits for a line,
-and prints one JSON object: how often each ending and each error was met, and for each key the values and results that
-were handed over.
+the ``keys``, and ``share``: each caller calls every key where that is 1, every fourth where it is 4. It says that it is
+ready, waits for a line, and prints one JSON object: how often each ending and each error was met, and for each key the
+values and results that were handed over.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ async def _race(store: Store, traces: Traces, kind: EffectKind, callers: int, sh
     ledger = store.ledger()
     effects = {key: effect_of(kind, key, traces, store.mark) for key in keys}
 
-    async def caller(client: Client, number: int) -> None:
-        for key in keys[number % share :: share]:
+    async def caller(client: Client, at: int) -> None:
+        for key in keys[at % share :: share]:
             try:
                 outcome = await call(client, key, effects[key])
             except Exception as error:  # noqa: BLE001 - whatever comes out is counted

@@ -93,10 +93,17 @@ async def _run_inline(
     """Do what ``anyio.to_thread.run_sync`` does, and be cancelled where that is, without a thread."""
     del limiter
     await checkpoint()
-    with anyio.CancelScope(shield=not abandon_on_cancel):
-        await checkpoint()
-        result = function(*arguments)
-        await checkpoint()
+    if abandon_on_cancel:
+        return await _take_turns(function, *arguments)
+    with anyio.CancelScope(shield=True):
+        return await _take_turns(function, *arguments)
+    raise AssertionError("a shielded block comes to its end")
+
+
+async def _take_turns(function: Callable[[*Ts], T], *arguments: *Ts) -> T:
+    await checkpoint()
+    result = function(*arguments)
+    await checkpoint()
     return result
 
 
