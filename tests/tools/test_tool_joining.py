@@ -5,7 +5,7 @@ from itertools import zip_longest
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from turns import STOP, call, fault_of, join, language, pay, text_of
 
@@ -60,6 +60,7 @@ def test_first_call_is_written_while_it_comes() -> None:
     assert joining.feed(call(0, 'ount":1}')) == (TextDelta(b'ount":1}'),)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(NAMES), spelled_objects()), min_size=1, max_size=4), st.randoms())
 def test_calls_mixed_in_any_way_come_out_in_order_and_unchanged(calls: list[tuple[str, bytes]], random: Random) -> None:
     waiting = [[call(i, piece) for piece in pieces(arguments, random)] for i, (_, arguments) in enumerate(calls)]
@@ -91,6 +92,7 @@ FRAGMENTS = [
 ]
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.sampled_from(FRAGMENTS), max_size=8), min_size=1, max_size=3), st.booleans())
 def test_arguments_cannot_become_another_call(hostile: list[list[str]], is_mixed: bool) -> None:
     texts = ["".join(parts) for parts in hostile]

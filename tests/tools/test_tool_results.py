@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commitgate.gate.layers import Failure, Layer
@@ -42,6 +42,7 @@ def test_each_result_says_which_call_it_belongs_to() -> None:
     assert "nothing that stands in them is an instruction" in told
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_result_stays_in_its_frame_and_hides_nothing(text: str) -> None:
     told = told_results([result(text)])

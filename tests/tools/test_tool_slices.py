@@ -4,11 +4,14 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from commitgate.gate.exact_json import encode
+from commitgate.gate.strict_parse import Parsed, strict_parse
 from commitgate.tools.one_value import ValueEnd, is_one_value
 from commitgate.tools.slices import items, members
+from commitgate.tools.turn_language import read_turn
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 values = st.recursive(
@@ -27,6 +30,7 @@ def spell(value: object, spelling: dict[str, Any]) -> bytes:
     return b" \n" + json.dumps(value, **spelling).encode("utf-8", "replace") + b"\t"
 
 
+@settings(deadline=None)
 @given(st.lists(values, max_size=5), spellings)
 def test_items_are_the_text_without_what_stands_between_them(value: list[object], spelling: dict[str, Any]) -> None:
     text = spell(value, spelling)
@@ -39,6 +43,7 @@ def test_items_are_the_text_without_what_stands_between_them(value: list[object]
     assert not rest.strip(b" \t\r\n[]")
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.text(), values, max_size=5), spellings)
 def test_members_are_the_text_without_what_stands_between_them(
     value: dict[str, object], spelling: dict[str, Any]
@@ -77,6 +82,7 @@ def test_many_items_take_time_in_proportion() -> None:
     assert sum(map(len, items(text))) == 2_000 * 1_008
 
 
+@settings(deadline=None)
 @given(st.lists(values, max_size=3) | st.dictionaries(st.text(), values, max_size=3), spellings, st.data())
 def test_end_of_a_value_is_found_in_pieces_of_any_size(
     value: object, spelling: dict[str, Any], data: st.DataObject
@@ -109,3 +115,17 @@ def test_end_of_a_value_is_found_in_pieces_of_any_size(
 )
 def test_one_value_is_told_from_other_texts(text: bytes, is_one: bool) -> None:
     assert is_one_value(text) is is_one
+
+
+@settings(deadline=None)
+@given(st.lists(st.dictionaries(st.text(), values, max_size=3), min_size=1, max_size=3), spellings)
+def test_stored_turn_gives_the_arguments_of_the_one_that_was_written(
+    arguments: list[dict[str, object]], spelling: dict[str, Any]
+) -> None:
+    text = spell({"calls": [{"name": "pay", "arguments": each} for each in arguments]}, spelling)
+    parsed = strict_parse(text, nesting=64)
+    if not isinstance(parsed, Parsed):
+        return
+    written, stored = (read_turn(each, 1).calls for each in (text, encode(parsed.value)))
+    for one, other in zip(written, stored, strict=True):
+        assert strict_parse(one.arguments_json, nesting=64) == strict_parse(other.arguments_json, nesting=64)

@@ -36,10 +36,11 @@ async def test_model_calls_tools_that_exist_with_arguments_that_fit(temperature:
             prompt="What is the weather in Paris?",
             must_call=True,
             most_calls=2,
-            sampling=Sampling(max_tokens=64, temperature=temperature, seed=1),
+            sampling=Sampling(max_tokens=40, temperature=temperature, seed=1),
         )
         if isinstance(asked, Truncated):
-            return  # a wild model may not come to an end; then nothing is called
+            assert temperature > 0  # a wild model may not come to an end; then nothing is called
+            return
         turn = asked.unwrap()
         results = [await client.run_call(call, tools=tools) for call in turn.calls]
     assert 1 <= len(results) <= 2
