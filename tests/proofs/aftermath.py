@@ -9,6 +9,7 @@ from proofs.commit_scene import Model, Notes, Reach, Store, call, contract, effe
 
 from commitgate.client import Client
 from commitgate.effect_kind import EffectKind
+from commitgate.errors import LedgerError
 from commitgate.ledger import Ledger, State
 from commitgate.retry import operation_key
 
@@ -54,9 +55,12 @@ class Scene:
             faults.append(f"not settled: {state}")
         if self.kind is not None and len(before) != is_committed:
             faults.append(f"{'lost' if not before else 'double'}: {state} with {len(before)} effects")
-        async with self.client() as client:
-            outcome = told(await client.outcome(key, contract()))
-            again = told(await call(client, key, self.effect(key)))
+        try:
+            async with self.client() as client:
+                outcome = told(await client.outcome(key, contract()))
+                again = told(await call(client, key, self.effect(key)))
+        except LedgerError as error:
+            return state, [*faults, f"not settled: {type(error).__name__}"]
         if (outcome[0] == "committed") is not is_committed:
             faults.append(f"told otherwise: {state}, but outcome says {outcome[0]}")
         if again[0] != "committed" or again[3] is not is_committed:

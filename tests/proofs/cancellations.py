@@ -180,7 +180,7 @@ class Cancellations:
                     for fault in _cut_in_every_turn(scene, loop, name, way, place, counts):
                         faults.append(f"{unit}, {fault}")
             anyio.run(scene.ledger.aclose)
-        return Result(counts=counts, faults=faults[:MOST_FAULTS], notes={"ways": f"{loop} {len(WAYS[loop])}"})
+        return Result(counts=dict(counts), faults=faults[:MOST_FAULTS], notes={"ways": f"{loop} {len(WAYS[loop])}"})
 
     def summarise(self, results: Mapping[str, Result]) -> Sequence[Row]:
         counts = total(results)

@@ -241,7 +241,7 @@ class LostAnswers:
             for number in range(max(1, int(rounds))):
                 faults += [f"{unit}, {fault}" for fault in play(scene, loop, number, counts)]
             anyio.run(scene.ledger.aclose)
-        return Result(counts=counts, faults=faults[:MOST_FAULTS])
+        return Result(counts=dict(counts), faults=faults[:MOST_FAULTS])
 
     def summarise(self, results: Mapping[str, Result]) -> Sequence[Row]:
         counts = total(results)

@@ -136,7 +136,7 @@ class Overtaken:
                     await store.ledger.aclose()
 
             faults = anyio.run(overtake)
-        return Result(counts=counts, faults=[f"{unit}: {fault}" for fault in faults[:MOST_FAULTS]])
+        return Result(counts=dict(counts), faults=[f"{unit}: {fault}" for fault in faults[:MOST_FAULTS]])
 
     def summarise(self, results: Mapping[str, Result]) -> Sequence[Row]:
         counts = total(results)

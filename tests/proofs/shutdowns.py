@@ -254,7 +254,7 @@ class Shutdowns:
                 counts["false reports"] += any(fault.startswith("report") for fault in found)
                 counts["broken"] += sum(not fault.startswith("report") for fault in found)
             anyio.run(ledger.aclose)
-        return Result(counts=counts, faults=faults[:MOST_FAULTS])
+        return Result(counts=dict(counts), faults=faults[:MOST_FAULTS])
 
     def summarise(self, results: Mapping[str, Result]) -> Sequence[Row]:
         counts = total(results)
