@@ -1,7 +1,7 @@
 """A transactional effect in SQLite: its rows and the ledger's word that it ran are there together, or not at all."""
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -135,6 +135,31 @@ def go_on_after_sqlite_rolled_back(transaction: Transaction) -> bytes:
     return b"1"
 
 
+def roll_back_amid_a_statement(transaction: Transaction) -> bytes:
+    def rows() -> Iterator[tuple[int]]:
+        yield (500,)
+        with suppress(sqlite3.IntegrityError):
+            transaction.execute("INSERT INTO strict_note VALUES ('taken')")
+        yield (501,)
+
+    refund(transaction)
+    with suppress(Exception):
+        transaction.executemany("INSERT INTO refund (cents) VALUES (?)", rows())
+    return b"1"
+
+
+def roll_back_while_a_parameter_is_written(transaction: Transaction) -> bytes:
+    class Cents:
+        def __conform__(self, protocol: object) -> int:
+            with suppress(sqlite3.IntegrityError):
+                transaction.execute("INSERT INTO strict_note VALUES ('taken')")
+            return 500
+
+    with suppress(Exception):
+        transaction.execute("INSERT INTO refund (cents) VALUES (?)", (Cents(),))
+    return b"1"
+
+
 @pytest.mark.parametrize(
     ("effect", "raised"),
     [
@@ -152,6 +177,8 @@ def go_on_after_sqlite_rolled_back(transaction: Transaction) -> bytes:
         (let_sqlite_roll_back, sqlite3.IntegrityError),
         (swallow_that_sqlite_rolled_back, sqlite3.IntegrityError),
         (go_on_after_sqlite_rolled_back, MisuseError),
+        (roll_back_amid_a_statement, sqlite3.IntegrityError),
+        (roll_back_while_a_parameter_is_written, sqlite3.IntegrityError),
     ],
     ids=lambda thing: thing.__name__ if callable(thing) and not isinstance(thing, type) else "",
 )

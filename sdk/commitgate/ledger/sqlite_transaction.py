@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 from weakref import WeakSet
@@ -185,16 +185,31 @@ class Guard:
                 raise MisuseError(self._refused) from None
             if is_fault(error) and self.fault is None:
                 self.fault = error
-            if not self._connection.in_transaction and self.ended_by is None:
-                self.ended_by = error
+            if not self._connection.in_transaction:
+                self.ended_by = self.ended_by or error
+                self._begin_again()
             raise
+
+    def _begin_again(self) -> None:
+        """Begin a transaction that will be rolled back.
+
+        SQLite has ended the effect's own. A statement into which another one's rows are fed goes on after that one
+        failed, and would write for good what the effect is told was undone.
+        """
+        import sqlite3
+
+        self._connection.set_authorizer(None)
+        # Where even that fails, the database is out of order, and takes no other statement either.
+        with suppress(sqlite3.Error):
+            self._connection.execute("BEGIN")
+        self._connection.set_authorizer(self._authorizer())
 
     def _check(self) -> None:
         if self._thread is None:
             raise MisuseError("the connection of a transactional effect ends with it; do not keep it")
         if self._thread != threading.get_ident():
             raise MisuseError("the connection of a transactional effect is used in the effect's own thread alone")
-        if not self._connection.in_transaction:
+        if self.ended_by is not None:
             raise MisuseError("SQLite rolled the transaction back after an error; let the effect raise that error")
 
     def _authorizer(self) -> Callable[[int, str | None, str | None, str | None, str | None], int]:
