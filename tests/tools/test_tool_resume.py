@@ -1,6 +1,8 @@
 """A run that was interrupted goes on under its key: no turn is asked for twice, and no call is done twice."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +10,8 @@ import anyio
 import pytest
 from till import Till, answering, backend_of, calling, client_of
 
-from commitgate.errors import InProgressError, KeyConflictError
+from commitgate.errors import InProgressError, KeyConflictError, StoredValueError
+from commitgate.gate.rules import RuleViolation
 from commitgate.ledger import MemoryLedger, SqliteLedger
 from commitgate.outcome import Committed, InDoubt, Invalid
 from commitgate.testing import FaultPoint, ScriptedBackend
@@ -92,6 +95,42 @@ async def test_arguments_that_are_not_those_of_the_stored_call_conflict() -> Non
     with pytest.raises(KeyConflictError):
         await run(backend_of(calling(("pay", '{"amount":2}')), answering()), ledger, [till.tool()])
     assert till.paid == [(1, "me")]
+
+
+REFUSED_KEY = f"{call_key('k', 1, 1)}/refused"
+
+
+async def test_record_of_a_refusal_is_not_taken_from_another_operation() -> None:
+    till, ledger = Till(), MemoryLedger()
+    await run(backend_of(calling(("pay", '{"amount":1}')), [{"close": "rst"}]), ledger, [till.tool()])
+    async with client_of(ScriptedBackend([{"text": '"no"'}, {"finish": "stop"}]), ledger) as client:
+        other = await client.generate_structured("scripted", str, prompt="x", operation_key=REFUSED_KEY)
+    assert isinstance(other, Committed)
+    with pytest.raises(KeyConflictError):
+        await run(backend_of(answering()), ledger, [till.tool()])
+    assert till.paid == [(1, "me")]
+
+
+UNKNOWN_LAYER = b'[{"code":"","layer":"of tomorrow","message":"","pointer":""}]'
+
+
+@pytest.mark.parametrize("value", [b"[]", b"5", b"{", b"\xff", UNKNOWN_LAYER, None], ids=str)
+@pytest.mark.parametrize("has_receipt", [True, False])
+async def test_damaged_record_of_a_refusal_is_told_and_nothing_is_done(
+    tmp_path: Path, value: bytes | None, has_receipt: bool
+) -> None:
+    till, path = Till(), tmp_path / "ledger.db"
+    ledger = SqliteLedger(path)
+    refusing = till.tool(rules=[lambda arguments: RuleViolation("limit", "too much")])
+    await run(backend_of(calling(("pay", '{"amount":1}')), [{"close": "rst"}]), ledger, [refusing])
+    with closing(sqlite3.connect(path)) as connection, connection:
+        receipt = "receipt" if has_receipt else "NULL"
+        statement = f"UPDATE commitgate_operation SET value = ?, receipt = {receipt} WHERE key = ?"
+        assert connection.execute(statement, (value, REFUSED_KEY.encode())).rowcount == 1
+    with pytest.raises(StoredValueError):
+        await run(backend_of(answering()), ledger, [till.tool()])
+    assert till.paid == []
+    await ledger.aclose()
 
 
 async def test_replay_is_authorized_anew() -> None:

@@ -6,21 +6,23 @@ the call judged again after a crash, and found well by then, it would be done be
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from commitgate.contract import Contract
+from commitgate.errors import KeyConflictError, StoredValueError
 from commitgate.gate.exact_json import encode
 from commitgate.gate.layers import Failure, Layer
 from commitgate.gate.schema_layer import FAILURES_KEPT
 from commitgate.json_value import JsonObject, JsonValue
 from commitgate.outcome import Invalid, Receipt
 from commitgate.retry.keys import OperationKey
+from commitgate.run.replay import read_receipt, read_value
 
 if TYPE_CHECKING:
     from commitgate.ledger.base import Ledger
+    from commitgate.ledger.record import Record
 
 _TEXTS = ("layer", "code", "pointer", "message")
 
@@ -44,14 +46,14 @@ class RefusalRecord:
         """Return the refusal; None where there was none.
 
         Raises:
-            LedgerError: the ledger cannot be read.
+            LedgerError: the ledger cannot be read, or the record; or its key was used for something else.
         """
         from commitgate.ledger.record import State
 
         row = await ledger.read(self.own_key)
-        if row is None or row.state is not State.COMMITTED or row.value is None:
+        if row is None or row.state is not State.COMMITTED:
             return None
-        failures = tuple(_failure(each) for each in json.loads(row.value))
+        failures = _failures(row)
         return Invalid(layer=failures[0].layer, failures=failures, receipt=Receipt())
 
 
@@ -69,6 +71,23 @@ def refusal_json(failures: Sequence[Failure]) -> bytes:
         for each in failures[:FAILURES_KEPT]
     ]
     return encode(kept)
+
+
+def _failures(row: Record) -> tuple[Failure, ...]:
+    contract = refusal_contract()
+    if row.fingerprint.language_digest != contract.language_digest or row.fingerprint.effect_name is not None:
+        raise KeyConflictError(
+            "the key under which a refusal is kept was used for another operation; use another key for the run of "
+            "tools, and for other operations none that continues it",
+            differs=("language_digest",),
+        )
+    kept = read_value(contract, row.value, read_receipt(row.receipt, otherwise=Receipt()).value_digest).value
+    try:
+        return tuple(_failure(each) for each in cast("list[dict[str, str]]", kept))
+    except ValueError as error:
+        raise StoredValueError(
+            "a refusal that is kept in the ledger is of a layer that this release does not know"
+        ) from error
 
 
 def _failure(kept: dict[str, str]) -> Failure:
