@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import anyio
 import pytest
+from ledger.conftest import StoppedClock
 from pydantic import BaseModel, model_validator
 
 from commitgate.effect import Effect, EffectContext
+from commitgate.effect_kind import EffectKind
 from commitgate.errors import (
     CommitgateError,
     EffectRejected,
@@ -64,6 +66,7 @@ class CountedEffect:
     """Run what a test says, and remember under which contexts it ran."""
 
     effect_name = "shop.refund"
+    effect_kind = EffectKind.ONCE
 
     def __init__(self, act: Callable[[], object] = lambda: "T-1") -> None:
         self.contexts: list[EffectContext] = []
@@ -601,3 +604,24 @@ async def test_no_payload_is_shown_by_verdicts_and_replays(ledger: Ledger, finge
     shown += [repr(Rejected("canary")), repr(Doubt("reason", OSError("canary")))]
     shown += traceback.format_exception_only(LeaseLostError("lost"))
     assert not [text for text in shown if "canary" in text]
+
+
+async def test_an_effect_that_was_taken_over_is_not_run_again_once_another_call_holds_it(
+    ledger: Ledger, fingerprint: Fingerprint, clock: StoppedClock
+) -> None:
+    effect = CountedEffect()
+    effect.effect_kind = EffectKind.BY_KEY
+    first = await ledger.claim(KEY, fingerprint, owner="first", lease_s=30, effect_kind=EffectKind.BY_KEY)
+    assert isinstance(first, Claimed)
+    await ledger.start_effect(KEY, first.fence, value=b'{"a":1}', receipt=b'{"r":1}', lease_s=30)
+    clock.now += 60
+    async with operation(ledger, effect, fingerprint, owner="second") as driven:
+        assert driven.resumed is not None
+        # This one sleeps, while it asks whether its caller may: nobody has renewed its lease.
+        clock.now += 60
+        await ledger.claim(KEY, fingerprint, owner="third", lease_s=30, effect_kind=EffectKind.BY_KEY)
+        with pytest.raises(LeaseLostError):
+            await driven.commit({"a": 1}, **PAYLOADS)
+    assert effect.contexts == []
+    row = await row_of(ledger)
+    assert (row.state, row.owner) == (State.EFFECT_STARTED, "third")

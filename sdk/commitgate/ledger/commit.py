@@ -9,7 +9,7 @@ look downstream, as a replay of the key will say too.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Generic, TypeVar
 
@@ -48,7 +48,7 @@ class CommitPath(Generic[T, R]):
     """
 
     ledger: Ledger
-    key: OperationKey
+    key: OperationKey = field(repr=False)
     claimed: Claimed
     effect: Effect[T, R] | None
     lease_s: float
@@ -74,15 +74,12 @@ class CommitPath(Generic[T, R]):
             return Applied(None)
         resumed = self.claimed.resumed
         if resumed is None or resumed.state is not State.EFFECT_STARTED:
-            start = partial(
-                self.ledger.start_effect,
-                self.key,
-                fence,
-                value=value_json,
-                receipt=receipt_json,
-                lease_s=self.lease_s,
-            )
-            await write_settled(self.ledger, self.key, fence, start, State.EFFECT_STARTED)
+            start = partial(self.ledger.start_effect, value=value_json, receipt=receipt_json)
+        else:
+            # The intent stands; but while it was asked who may, another call or a person may have taken the key.
+            start = self.ledger.extend
+        start = partial(start, self.key, fence, lease_s=self.lease_s)
+        await write_settled(self.ledger, self.key, fence, start, State.EFFECT_STARTED)
         if self.effect.kind is EffectKind.TRANSACTIONAL:
             return await self._run_transactional(self.effect, value, timeout_s)
         return await self._run_effect(self.effect, value, timeout_s)

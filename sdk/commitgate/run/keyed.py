@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
@@ -97,7 +97,7 @@ class Keyed(Generic[T, R]):
     """
 
     order: Order[T, R]
-    key: OperationKey
+    key: OperationKey = field(repr=False)
     contract: Contract[T]
     facts: Facts
     scrutiny: Scrutiny[T]
