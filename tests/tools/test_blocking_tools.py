@@ -4,7 +4,7 @@ import inspect
 from typing import Any
 
 import pytest
-from till import Till, answering, backend_of, calling
+from till import Till, answering, backend_of, calling, piece
 
 from commitgate import sync
 from commitgate.errors import MisuseError
@@ -87,3 +87,13 @@ def test_both_faces_have_the_same_parts_and_arguments(kind: type[object], blocki
             wanted, found = inspect.signature(vars(kind)[name]), inspect.signature(part)
             assert list(found.parameters.values()) == list(wanted.parameters.values())
             assert found.return_annotation == wanted.return_annotation
+
+
+def test_dropped_run_is_told_and_does_not_keep_the_client_from_ending() -> None:
+    backend = ScriptedBackend([piece(0, '{"amount":1', name="pay"), {"wait": None}])
+    with (
+        pytest.warns(ResourceWarning, match=r"test_blocking_tools\.py:\d+ was dropped"),
+        client_of(backend) as client,
+    ):
+        next(client.stream_tools("scripted", tools=[Till().tool()], prompt="p", operation_key="k").__enter__())
+    assert backend.open_streams == 0

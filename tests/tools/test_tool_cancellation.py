@@ -1,7 +1,10 @@
 """A run that is cancelled finishes the call that commits, begins no other, and goes on under its key."""
 
 import asyncio
+import gc
+import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -255,3 +258,46 @@ async def test_cancellation_out_of_a_tools_own_task_is_told_as_a_failure(anyio_b
         outcome = await client.run_tools("scripted", tools=[tool(effect="read")(stray)], prompt="look")
     assert isinstance(outcome, Committed)
     assert isinstance(outcome.result[0].outcome, EffectFailed)
+
+
+async def test_dropped_run_is_ended_and_its_place_named() -> None:
+    till = Till()
+    backend = ScriptedBackend([piece(0, '{"amount":1', name="pay"), {"wait": None}])
+    async with client_of(backend) as client:
+        run = await client.stream_tools("scripted", tools=[till.tool()], prompt="p", operation_key="k").__aenter__()
+        await anext(run)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            del run
+            gc.collect()
+        told = [str(warning.message) for warning in caught if issubclass(warning.category, ResourceWarning)]
+        assert len(told) == 1
+        assert f"{Path(__file__).name}:" in told[0]
+        with anyio.fail_after(20):
+            while backend.open_streams:
+                await anyio.wait_all_tasks_blocked()
+    assert till.paid == []
+
+
+async def test_run_that_was_left_has_ended_or_never_began_warns_of_nothing() -> None:
+    options: dict[str, Any] = {"tools": [Till().tool()], "prompt": "p", "operation_key": "k"}
+    backend = backend_of(answering())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        async with client_of(backend) as client:
+            client.stream_tools("scripted", **options)
+            async with client.stream_tools("scripted", **options) as left:
+                pass
+            ended = await client.stream_tools("scripted", **options).__aenter__()
+            assert isinstance(await ended.outcome(), Committed)
+            del left, ended
+            gc.collect()
+
+
+async def test_cancel_before_the_first_turn_asks_for_none() -> None:
+    backend = backend_of(answering())
+    options: dict[str, Any] = {"tools": [Till().tool()], "prompt": "p", "operation_key": "k"}
+    async with client_of(backend) as client, client.stream_tools("scripted", **options) as run:
+        run.cancel()
+        assert isinstance(await run.outcome(), Cancelled)
+    assert backend.requests == []

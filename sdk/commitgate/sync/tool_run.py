@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from types import TracebackType
 from typing import TYPE_CHECKING, Generic, Self
 
 from typing_extensions import TypeVar
 
 from commitgate.errors import MisuseError
+from commitgate.run.abandonment import call_site
 from commitgate.sync.bridge import BlockingIterator, Bridge
 
 if TYPE_CHECKING:
@@ -24,13 +26,24 @@ class ToolRun(Generic[A]):
 
     Iterating gives what it shows, and ends when the run has ended. A slow consumer skips previews, and nothing else; it
     never slows the run. ``cancel`` may be called from any thread, any number of times.
+
+    A run that is dropped without being left is cancelled, with a ``ResourceWarning`` that names where it was made.
     """
 
     def __init__(self, run: AsynchronousRun[A], bridge: Bridge) -> None:
+        self._made_at = call_site()
         self._run = run
         self._bridge = bridge
         self._is_entered = False
         self._shown = BlockingIterator(run, bridge)
+
+    def __del__(self) -> None:
+        """End a run that nobody can follow any more."""
+        if self._run not in self._bridge.kept or self._run.is_done:
+            return
+        self._bridge.call_soon(self._run.cancel)
+        message = f"a run made at {self._made_at} was dropped while it ran; use it with: with ... as run"
+        warnings.warn(message, ResourceWarning, stacklevel=2, source=self)
 
     def __enter__(self) -> Self:
         """Start the run.
@@ -40,12 +53,15 @@ class ToolRun(Generic[A]):
         """
         self._bridge.wait(self._run.__aenter__)
         self._is_entered = True
+        # The run notices a drop of its own handle, which is this one; it would tell it of a place in here.
+        self._bridge.kept.add(self._run)
         return self
 
     def __exit__(
         self, error_type: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Cancel what still runs and wait until it has ended; a commit that has begun is finished."""
+        self._bridge.kept.discard(self._run)
         self._bridge.wait(lambda: self._run.__aexit__(error_type, error, trace))
 
     def __iter__(self) -> Self:

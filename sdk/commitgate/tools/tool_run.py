@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import deque
+from collections.abc import Callable
 from types import TracebackType
 from typing import Generic
 
@@ -14,6 +16,7 @@ from commitgate.cancellation import must_go_on
 from commitgate.errors import MisuseError
 from commitgate.outcome import Cancelled, Outcome, Receipt
 from commitgate.preview import Reset
+from commitgate.run.abandonment import call_site, call_soon
 from commitgate.run.shared import Shared
 from commitgate.tools.call_result import CallResult
 from commitgate.tools.items import ToolItem, TurnPreview
@@ -55,24 +58,62 @@ class _Shown:
         self._changed = anyio.Event()
 
 
+class _Running(Generic[A]):
+    """Hold one run's task, apart from the handle that its caller has: so a dropped handle can be noticed."""
+
+    def __init__(self, order: ToolsOrder[A], shared: Shared) -> None:
+        self._order = order
+        self.shared = shared
+        self.steps = Steps(shared)
+        self.shown = _Shown()
+        self.done = anyio.Event()
+        self.results: list[CallResult] = []
+        self.outcome: Outcome[A, tuple[CallResult, ...]] | None = None
+        self.error: BaseException | None = None
+
+    async def work(self) -> None:
+        # The way of a run is loaded with the first one, so that importing the package stays quick.
+        from commitgate.tools.running import prepared_loop
+
+        try:
+            loop = await prepared_loop(self._order, self.steps, show=self.shown.put, results=self.results)
+            self.outcome = await loop.run()
+        except BaseException as error:
+            # The caller raises it; here it would end every call of the client.
+            if must_go_on(error):
+                raise
+            self.error = error
+        finally:
+            if self.outcome is None and self.error is None:
+                self.outcome = Cancelled(receipt=Receipt())
+            self.shown.close()
+            self.done.set()
+
+
 class ToolRun(Generic[A]):
     """Follow one run of tools. Enter it with ``async with``; it starts then, and leaving it early cancels it.
 
     Iterating gives what it shows, and ends when the run has ended. A slow consumer skips previews, and nothing else; it
     never slows the run. ``cancel`` may be called from any task of the event loop, any number of times.
+
+    A run that is dropped without being left is cancelled, with a ``ResourceWarning`` that names where it was made.
     """
 
     def __init__(self, order: ToolsOrder[A], shared: Shared) -> None:
-        self._order = order
-        self._shared = shared
-        self._steps = Steps(shared)
-        self._shown = _Shown()
-        self._done = anyio.Event()
-        self._results: list[CallResult] = []
-        self._is_entered = False
+        self._run_soon: Callable[[Callable[[], None]], None] | None = None
+        self._made_at = call_site()
+        self._running = _Running[A](order, shared)
         self._is_error_told = False
-        self._outcome: Outcome[A, tuple[CallResult, ...]] | None = None
-        self._error: BaseException | None = None
+        self._is_left = False
+
+    def __del__(self) -> None:
+        """End a run that nobody can follow any more."""
+        run_soon = getattr(self, "_run_soon", None)
+        if run_soon is None or self._is_left or self._running.done.is_set():
+            return
+        run_soon(self._running.steps.cancel)
+        message = f"a run made at {self._made_at} was dropped while it ran; use it with: async with ... as run"
+        warnings.warn(message, ResourceWarning, stacklevel=2, source=self)
 
     async def __aenter__(self) -> ToolRun[A]:
         """Start the run.
@@ -82,11 +123,12 @@ class ToolRun(Generic[A]):
         """
         if self._is_entered:
             raise MisuseError("a run is entered once; make another call")
-        self._is_entered = True
+        run_soon = call_soon()
         try:
-            self._shared.task_group.start_soon(self._work, name="commitgate run of tools")
+            self._running.shared.task_group.start_soon(self._running.work, name="commitgate run of tools")
         except RuntimeError as error:
             raise MisuseError("the client of this run was left; make the call with a client that is entered") from error
+        self._run_soon = run_soon
         return self
 
     async def __aexit__(
@@ -94,11 +136,12 @@ class ToolRun(Generic[A]):
     ) -> None:
         """Cancel what still runs and wait until it has ended; a commit that has begun is finished."""
         del error, trace
+        self._is_left = True
         self.cancel()
         with anyio.CancelScope(shield=True):
-            await self._done.wait()
-        if error_type is None and self._error is not None and not self._is_error_told:
-            raise self._told(self._error)
+            await self._running.done.wait()
+        if error_type is None and self._running.error is not None and not self._is_error_told:
+            raise self._told(self._running.error)
 
     def __aiter__(self) -> ToolRun[A]:
         """Iterate over what the run shows."""
@@ -112,26 +155,26 @@ class ToolRun(Generic[A]):
             Exception: what ``outcome`` would raise.
         """
         self._check_entered()
-        item = await self._shown.next()
+        item = await self._running.shown.next()
         if item is not None:
             return item
-        if self._error is not None:
-            raise self._told(self._error)
+        if self._running.error is not None:
+            raise self._told(self._running.error)
         raise StopAsyncIteration
 
     def cancel(self) -> None:
         """End the run as ``Cancelled``, unless it has ended. A commit that has begun is finished first."""
-        self._steps.cancel()
+        self._running.steps.cancel()
 
     @property
     def is_done(self) -> bool:
         """Say whether the run has ended."""
-        return self._done.is_set()
+        return self._running.done.is_set()
 
     @property
     def calls(self) -> tuple[CallResult, ...]:
         """Return what became of the calls so far, in order; however the run ends."""
-        return tuple(self._results)
+        return tuple(self._running.results)
 
     async def outcome(self) -> Outcome[A, tuple[CallResult, ...]]:
         """Wait for the end of the run and return how it ended.
@@ -142,31 +185,18 @@ class ToolRun(Generic[A]):
             LedgerError: a key conflicts, is in progress, or the ledger cannot be used.
         """
         self._check_entered()
-        await self._done.wait()
+        running = self._running
+        await running.done.wait()
         # A scope that holds both this task and the client ends the run first; its cancellation must arrive here too.
         await checkpoint_if_cancelled()
-        if self._error is not None:
-            raise self._told(self._error)
-        assert self._outcome is not None, "a run without an error has an outcome"
-        return self._outcome
+        if running.error is not None:
+            raise self._told(running.error)
+        assert running.outcome is not None, "a run without an error has an outcome"
+        return running.outcome
 
-    async def _work(self) -> None:
-        # The way of a run is loaded with the first one, so that importing the package stays quick.
-        from commitgate.tools.running import prepared_loop
-
-        try:
-            loop = await prepared_loop(self._order, self._steps, show=self._shown.put, results=self._results)
-            self._outcome = await loop.run()
-        except BaseException as error:
-            # The caller raises it; here it would end every call of the client.
-            if must_go_on(error):
-                raise
-            self._error = error
-        finally:
-            if self._outcome is None and self._error is None:
-                self._outcome = Cancelled(receipt=Receipt())
-            self._shown.close()
-            self._done.set()
+    @property
+    def _is_entered(self) -> bool:
+        return self._run_soon is not None
 
     def _told(self, error: BaseException) -> BaseException:
         self._is_error_told = True
