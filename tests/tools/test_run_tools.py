@@ -496,7 +496,32 @@ async def test_result_of_a_tool_stays_in_its_frame() -> None:
     assert told(backend)[0]["result"] == {"name": hostile}
 
 
-async def test_strict_limit_holds_for_a_turn_that_is_stored() -> None:
+async def test_full_turn_is_told_as_cut_and_asked_for_again_where_both_are_wanted() -> None:
+    till, ledger = Till(), MemoryLedger()
+    full = [piece(0, '{"amount":1}', name="pay"), {"usage": [9, 16]}, CALLS]
+    options: dict[str, Any] = {"sampling": Sampling(max_tokens=16), "strict_limit": True, "cut_turns": "tell"}
+    backend = backend_of(full, calling(("pay", '{"amount":2}')), answering())
+    for _ in range(2):
+        assert isinstance(await run(backend, till, ledger=ledger, **options), Committed)
+    assert backend.requests[1].messages[-1].content == CUT
+    assert till.paid == [(2, "me")]
+    assert len(backend.requests) == 3
+
+
+async def test_strict_limit_holds_for_a_turn_that_was_stored_without_it() -> None:
+    till, ledger = Till(), MemoryLedger()
+    full = [piece(0, '{"amount":1}', name="pay"), {"usage": [9, 16]}, CALLS]
+    options: dict[str, Any] = {"sampling": Sampling(max_tokens=16), "ledger": ledger, "cut_turns": "tell"}
+    async with client_of(backend_of(full), ledger) as client:
+        turn = await client.next_turn(
+            "scripted", tools=till.both(), prompt="pay", operation_key="k", sampling=Sampling(max_tokens=16)
+        )
+    assert isinstance(turn, Committed)
+    assert isinstance(await run(backend_of(answering()), till, strict_limit=True, **options), Truncated)
+    assert till.paid == []
+
+
+async def test_strict_limit_holds_each_time() -> None:
     till, ledger = Till(), MemoryLedger()
     full = [piece(0, '{"amount":1}', name="pay"), {"usage": [9, 16]}, CALLS]
     options: dict[str, Any] = {"sampling": Sampling(max_tokens=16), "strict_limit": True, "ledger": ledger}

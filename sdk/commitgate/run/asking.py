@@ -26,7 +26,7 @@ from commitgate.gate.checks import Checks
 from commitgate.gate.judge import Chosen, Judge
 from commitgate.gate.refusal import refusal_reason
 from commitgate.gate.verdict import Outside, Verdict, Whole
-from commitgate.outcome import Failed, Invalid, NeedsApproval, Receipt, Refused
+from commitgate.outcome import Failed, Invalid, NeedsApproval, Receipt, Refused, Truncated
 from commitgate.preview import Preview, Reset
 from commitgate.retry import Again, GiveUpReason, RetryBudget, Tries, decide
 from commitgate.run.attempt import Attempt
@@ -200,6 +200,8 @@ class Asking(Generic[T, R]):
 
     async def _judged(self, verdict: Verdict) -> Chosen[T] | Failed:
         match verdict:
+            case Whole() if self.order.strict_limit and self.facts.is_at_limit:
+                return Truncated(kind="max_tokens", receipt=Receipt())
             case Whole(text):
                 reason = await _aside(text, lambda: refusal_reason(text)) if self.contract.refusal else None
                 return await self._judge(text) if reason is None else Refused(text=reason, receipt=Receipt())

@@ -205,6 +205,14 @@ class Facts:
             counted.append(self.gate.evidence.usage)
         return Usage(_sum(usage.input_tokens for usage in counted), _sum(usage.output_tokens for usage in counted))
 
+    @property
+    def is_at_limit(self) -> bool:
+        """Say whether the provider said stop, and counts as many tokens as its limit allowed."""
+        evidence = None if self.gate is None else self.gate.evidence
+        if evidence is None or self.most_tokens is None or evidence.finish is None:
+            return False
+        return evidence.finish.reason is FinishReason.STOP and evidence.usage.output_tokens == self.most_tokens
+
     def _warnings(self) -> tuple[ReceiptWarning, ...]:
         if self.gate is None:
             return ()
@@ -213,8 +221,7 @@ class Facts:
         finish = evidence.finish
         if finish is not None and evidence.is_line_lost:
             found.append("transport_closed_after_terminal")
-        says_stop = finish is not None and finish.reason is FinishReason.STOP
-        if says_stop and self.most_tokens is not None and evidence.usage.output_tokens == self.most_tokens:
+        if self.is_at_limit:
             found.append("usage_equals_limit")
         if self.is_close_failed:
             found.append("close_failed")

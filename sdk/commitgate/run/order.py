@@ -62,6 +62,7 @@ class Order(Generic[T, R]):
         given: the answer's JSON where no model is asked for it; the backend may be None then.
         input_digest: the input's fingerprint as a row holds it, for what goes on with that row; None makes it anew.
         tools: what the answer may call, where the contract is that of a turn of tools.
+        strict_limit: an answer that counts as many tokens as its limit allowed is taken for a cut one.
     """
 
     backend: Backend | None = field(repr=False)
@@ -85,6 +86,7 @@ class Order(Generic[T, R]):
     given: bytes | None = field(default=None, repr=False)
     input_digest: str | None = field(default=None, repr=False)
     tools: ToolOffer | None = field(default=None, repr=False)
+    strict_limit: bool = False
 
     @staticmethod
     def of(

@@ -90,7 +90,7 @@ class Turns(Generic[A]):
         if timeouts is None:
             return self._settings.timed_out()
         outcome = self._settings.whole(await self._steps.run(self._step(number, messages, timeouts), show=show))
-        return self._strict(outcome) if isinstance(outcome, Committed) else await self._explained(outcome)
+        return outcome if isinstance(outcome, Committed) else await self._explained(outcome)
 
     def _step(self, number: int, messages: tuple[Message, ...], timeouts: Timeouts) -> Order[JsonValue, None]:
         order = self._order
@@ -116,14 +116,18 @@ class Turns(Generic[A]):
             approval_expires_s=None,
             input_digest=order.input_digest,
             tools=self._language.offer,
+            strict_limit=order.strict_limit,
         )
 
     async def read(self, outcome: Committed[JsonValue, None], number: int) -> Turn[A] | Failed:
         """Take a turn apart, and judge its answer where it has one.
 
         Returns:
-            The turn; or why its answer cannot be taken: ``Invalid`` that is on record where the run has a key.
+            The turn; or why it cannot be taken: its answer is ``Invalid``, which is on record where the run has a key;
+            or it was stored by a run without ``strict_limit``, and this one takes it for a cut one.
         """
+        if self._order.strict_limit and "usage_equals_limit" in outcome.receipt.warnings:
+            return Truncated(kind="max_tokens", partial_text=outcome.text, receipt=outcome.receipt)
         data = outcome.text.encode()
         written = await aside(data, lambda: read_turn(data, number))
         # The same text for a turn that was just written and for one that was stored, however it was spelled.
@@ -151,12 +155,6 @@ class Turns(Generic[A]):
         if record is not None and isinstance(outcome, Invalid) and is_told(outcome):
             return await self._settings.refuse(self._steps, record, outcome)
         return outcome
-
-    def _strict(self, outcome: Committed[JsonValue, None]) -> Outcome[JsonValue, None]:
-        """Take a turn that counts as many tokens as it may for a cut one: the wire may have lost a call."""
-        if not self._order.strict_limit or "usage_equals_limit" not in outcome.receipt.warnings:
-            return outcome
-        return Truncated(kind="max_tokens", partial_text=outcome.text, receipt=outcome.receipt)
 
     async def _explained(self, ending: Failed) -> Failed:
         if not isinstance(ending, Invalid) or ending.layer is not Layer.SCHEMA:
