@@ -4,6 +4,7 @@ import os
 import sqlite3
 import stat
 import threading
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -204,4 +205,29 @@ async def test_side_files_of_a_shared_database_have_its_mode(shop: Path, fingerp
     await ledger.claim(KEY, fingerprint, owner="first", lease_s=30.0)
     modes = {stat.S_IMODE(file.stat().st_mode) for file in shop.parent.iterdir()}
     assert modes == {0o640}
+    await ledger.aclose()
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("event", ["INSERT", "UPDATE"])
+async def test_a_row_that_a_trigger_of_the_callers_swallows_is_not_taken_for_written(
+    shop: Path, fingerprint: Fingerprint, event: str
+) -> None:
+    ledger = SqliteLedger(shop, shares_database=True)
+    other = operation_key("another")
+    claimed = await ledger.claim(KEY, fingerprint, owner="first", lease_s=30.0)
+    assert isinstance(claimed, Claimed)
+    steps: dict[str, Callable[[], Awaitable[object]]] = {
+        "INSERT": lambda: ledger.claim(other, fingerprint, owner="second", lease_s=30.0),
+        "UPDATE": lambda: ledger.extend(KEY, claimed.fence, lease_s=60.0),
+    }
+    with sqlite3.connect(shop) as connection:
+        connection.execute(f"CREATE TRIGGER eat BEFORE {event} ON commitgate_operation BEGIN SELECT RAISE(IGNORE); END")
+    connection.close()
+    with pytest.raises(LedgerUnavailableError, match="trigger"):
+        await steps[event]()
+    assert await ledger.read(other) is None
+    row = await ledger.read(KEY)
+    assert row is not None
+    assert row.fence == claimed.fence
     await ledger.aclose()

@@ -75,13 +75,21 @@ def select_latest(states: int) -> str:
 
 def insert(connection: sqlite3.Connection, record: Record) -> None:
     """Add a record whose key is new."""
-    connection.execute(f"INSERT INTO commitgate_operation ({_COLUMNS}) VALUES ({_PLACES})", _row(record))
+    _write(connection, f"INSERT INTO commitgate_operation ({_COLUMNS}) VALUES ({_PLACES})", _row(record))
 
 
 def update(connection: sqlite3.Connection, record: Record) -> None:
     """Write a record over the one of its key."""
     row = _row(record)
-    connection.execute(f"UPDATE commitgate_operation SET ({_COLUMNS}) = ({_PLACES}) WHERE key = ?", (*row, row[0]))
+    _write(connection, f"UPDATE commitgate_operation SET ({_COLUMNS}) = ({_PLACES}) WHERE key = ?", (*row, row[0]))
+
+
+def _write(connection: sqlite3.Connection, statement: str, cells: tuple[object, ...]) -> None:
+    if connection.execute(statement, cells).rowcount != 1:
+        # RAISE(IGNORE) ends a statement without an error.
+        raise LedgerUnavailableError(
+            "the ledger's row was not written, though SQLite reports no error; remove the trigger from its table"
+        )
 
 
 def fence_floor(connection: sqlite3.Connection) -> int:
