@@ -264,6 +264,7 @@ async def test_two_statements_in_one_are_refused_by_the_server(
         "SELECT release_all()",
         "CALL release_them()",
         "INSERT INTO refund VALUES (2, 'and a trigger')",
+        "SELECT empty_it()",
     ],
 )
 async def test_writes_on_the_ledgers_own_tables_are_refused_however_they_are_made(
@@ -275,6 +276,7 @@ async def test_writes_on_the_ledgers_own_tables_are_refused_however_they_are_mad
     with psycopg.connect(postgres_url) as connection:
         for made in (
             f"CREATE FUNCTION release_all() RETURNS void LANGUAGE sql AS $$ {write} $$",
+            "CREATE FUNCTION empty_it() RETURNS void LANGUAGE sql AS $$ TRUNCATE commitgate_operation $$",
             f"CREATE PROCEDURE release_them() LANGUAGE sql AS $$ {write} $$",
             f"CREATE FUNCTION release_too() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {write}; RETURN NEW; END $$",
             "CREATE CONSTRAINT TRIGGER too AFTER INSERT ON refund DEFERRABLE INITIALLY DEFERRED FOR EACH ROW "
@@ -363,6 +365,21 @@ async def test_settings_that_an_effect_changes_are_its_own(
 
     await ledger.transact(OTHER, fence, look)
     assert found == [(False,), (0,), ("on",)]
+
+
+async def test_what_an_effect_that_failed_locked_is_free_again(
+    postgres_url: str, ledger: PostgresLedger, fingerprint: Fingerprint
+) -> None:
+    fence = await start(ledger, fingerprint)
+
+    def lock_and_decline(connection: Transaction) -> bytes:
+        connection.execute("SELECT pg_advisory_lock(11, 5)")
+        raise EffectRejected("no")
+
+    with pytest.raises(RolledBack):
+        await ledger.transact(KEY, fence, lock_and_decline)
+    with psycopg.connect(postgres_url) as connection:
+        assert connection.execute("SELECT pg_try_advisory_lock(11, 5)").fetchone() == (True,)
 
 
 async def test_the_connection_is_the_effects_for_as_long_as_it_runs(

@@ -210,7 +210,6 @@ class PostgresLedger(StepLedger):
             _, now = self._load(loan, key, has_payloads=False)
             update(loan.connection, before, advance(key, before, Commit(fence, result), now=now))
             loan.commit()
-            loan.discard()
         return result
 
 

@@ -95,7 +95,7 @@ class Connections:
             loan = self._begin(shelf)
             yield loan
         finally:
-            is_usable = loan is not None and loan.is_over()
+            is_usable = loan is not None and loan.is_over() and (not for_effect or loan.discard())
             with shelf.changed:
                 shelf.lent -= 1
                 shelf.effects -= for_effect
@@ -210,14 +210,18 @@ class Loan:
             # So it answers where a statement had failed.
             raise LedgerUnavailableError("the server rolled the ledger's transaction back; call again")
 
-    def discard(self) -> None:
-        """Forget all that the session took on in the transaction that is over; a session that cannot is closed."""
+    def discard(self) -> bool:
+        """Forget all that the session took on in the transaction that is over; say whether it can be used again.
+
+        Some of it outlives a rollback, as locks of the session do.
+        """
         from psycopg import Error
 
         try:
             self.connection.execute("DISCARD ALL")
         except Error:
-            self.connection.close()
+            return False
+        return True
 
     def is_over(self) -> bool:
         """End the transaction where it is still open; say whether the connection can be used again."""

@@ -27,10 +27,11 @@ _OWN_TABLE = re.compile(
     re.IGNORECASE,
 )
 
-# What another function or trigger wrote on the ledger's tables is counted too.
+# What another function or trigger wrote on the ledger's tables is counted too. TRUNCATE is not, but puts a table into
+# another file.
 _WRITES: LiteralString = """(
-    SELECT sum(pg_stat_get_xact_tuples_inserted(own) + pg_stat_get_xact_tuples_updated(own)
-        + pg_stat_get_xact_tuples_deleted(own))::bigint
+    SELECT array_agg((pg_relation_filenode(own), pg_stat_get_xact_tuples_inserted(own),
+        pg_stat_get_xact_tuples_updated(own), pg_stat_get_xact_tuples_deleted(own))::text)
     FROM unnest(ARRAY['commitgate_operation'::regclass, 'commitgate_schema'::regclass]) AS tables (own)
 )"""
 _FACTS: LiteralString = f"SELECT pg_current_xact_id()::text, {_WRITES}"
