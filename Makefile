@@ -20,7 +20,7 @@ export PYTHONUNBUFFERED := 1
 export OMP_WAIT_POLICY ?= PASSIVE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-terminal demo-web test lint format maskbench prove install clean
+.PHONY: help demo demo-terminal demo-web demo-refund test lint format maskbench prove install clean
 
 help: ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(MAKEFILE_LIST)
@@ -38,6 +38,12 @@ demo-terminal: $(RUNTIME) ## Show a form in the terminal that grows while the bu
 demo-web: $(RUNTIME) ## The same in a browser, on port 8000 of this machine
 	@$(VENV)/bin/commitgate models pull
 	@$(PY) examples/form_web/web.py
+
+demo-refund: $(RUNTIME) ## Refund orders with tools: an approval, a denial, a crash and the way on, into build/demo-refund
+	@$(VENV)/bin/commitgate models pull
+	@rm -rf $(DEMO)-refund
+	@mkdir -p $(DEMO)-refund
+	@$(PY) examples/refund/refunds.py $(DEMO)-refund
 
 test: lint ## Run every check and every test
 	$(VENV)/bin/commitgate models pull
