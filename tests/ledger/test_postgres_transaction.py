@@ -382,6 +382,20 @@ async def test_what_an_effect_that_failed_locked_is_free_again(
         assert connection.execute("SELECT pg_try_advisory_lock(11, 5)").fetchone() == (True,)
 
 
+async def test_a_row_that_the_database_does_not_write_keeps_nothing_of_the_effect(
+    postgres_url: str, ledger: PostgresLedger, fingerprint: Fingerprint
+) -> None:
+    fence = await start(ledger, fingerprint)
+    with psycopg.connect(postgres_url) as connection:
+        connection.execute("CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$")
+        connection.execute(
+            "CREATE TRIGGER skip BEFORE UPDATE ON commitgate_operation FOR EACH ROW EXECUTE FUNCTION skip()"
+        )
+    with pytest.raises(LedgerUnavailableError, match="trigger"):
+        await ledger.transact(KEY, fence, refund)
+    assert refunds(postgres_url) == []
+
+
 async def test_the_connection_is_the_effects_for_as_long_as_it_runs(
     ledger: PostgresLedger, fingerprint: Fingerprint
 ) -> None:

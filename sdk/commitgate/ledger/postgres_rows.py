@@ -103,14 +103,22 @@ def insert(connection: OpenConnection, record: Record) -> bool:
 
 
 def update(connection: OpenConnection, before: Record, after: Record) -> None:
-    """Write what differs between two records of one key, so that renewing a lease does not write payloads again."""
+    """Write what differs between two records of one key, so that renewing a lease does not write payloads again.
+
+    Raises:
+        LedgerUnavailableError: the database did not keep the write: a trigger can swallow it without an error.
+    """
     cells = zip(_NAMES, _cells(before), _cells(after), strict=True)
     changed = [(name, new) for name, old, new in cells if new != old]
     if not changed:
         return
     assignments = ", ".join(f"{name} = %s" for name, _ in changed)
     statement = f"UPDATE commitgate_operation SET {assignments} WHERE key = %s"
-    connection.execute(statement.encode(), (*(cell for _, cell in changed), after.key.encode()))
+    written = connection.execute(statement.encode(), (*(cell for _, cell in changed), after.key.encode()))
+    if written.rowcount != 1:
+        raise LedgerUnavailableError(
+            "the database took a write of the ledger's and did not keep it; remove the trigger or rule from its tables"
+        )
 
 
 def delete_old(connection: OpenConnection, older_than_s: float, limit: int) -> int:
