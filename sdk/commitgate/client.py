@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, cast, overload
+from typing import TYPE_CHECKING, Any, Never, Self, cast, overload
 
 import anyio
 from typing_extensions import TypeVar
@@ -15,6 +15,7 @@ from commitgate.backends.base import Backend, Sampling
 from commitgate.backends.registry import BackendRegistry
 from commitgate.contract import Contract, Numbers
 from commitgate.errors import MisuseError
+from commitgate.finding import BY_CALL
 from commitgate.gate.checks import Approve, Authorize, Checks, ContentCheck, Evidence
 from commitgate.gate.rules import Rule
 from commitgate.json_value import JsonValue
@@ -445,9 +446,9 @@ class Client(ToolsFace):
     async def reconcile(
         self,
         operation_key: str,
-        effect: EffectFunction[Any, Any],
+        effect: EffectFunction[Never, object],
         *,
-        by: str = "reconcile",
+        by: str = BY_CALL,
     ) -> Outcome[JsonValue, JsonValue] | None:
         """Have the effect's own ``reconcile`` function look for one that is in doubt, and record what it finds.
 

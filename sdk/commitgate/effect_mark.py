@@ -12,7 +12,7 @@ A function without a mark is an effect of kind ``once``. A mark changes nothing 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, overload
 
 from commitgate.argument import check_takes, check_words, wrong_kind
 from commitgate.effect import is_async
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., object])
 
-Reconcile: TypeAlias = "Callable[[str, Record], Looked[Any] | Awaitable[Looked[Any]]]"
+Reconcile: TypeAlias = "Callable[[str, Record], Looked | Awaitable[Looked]]"
 """Looks downstream for an effect that is in doubt. It takes the effect key and the ledger's row."""
 
 

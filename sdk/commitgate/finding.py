@@ -9,6 +9,9 @@ from typing_extensions import TypeVar
 
 R_co = TypeVar("R_co", covariant=True, default=object)
 
+BY_CALL = "reconcile"
+"""Who the ledger says looked downstream, where a call or program did and names nobody."""
+
 
 @dataclass(frozen=True, slots=True)
 class Applied(Generic[R_co]):
@@ -34,4 +37,4 @@ class Unknown:
 Looked: TypeAlias = Applied[R_co] | NotApplied | Unknown
 """What a reconcile function returns."""
 
-__all__ = ["Applied", "Looked", "NotApplied", "Unknown"]
+__all__ = ["BY_CALL", "Applied", "Looked", "NotApplied", "Unknown"]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, cast, overload
+from typing import TYPE_CHECKING, Any, Never, Self, cast, overload
 
 from typing_extensions import TypeVar
 
 from commitgate import client as asynchronous
 from commitgate.backends.base import Backend, Sampling
 from commitgate.contract import Contract, Numbers
+from commitgate.finding import BY_CALL
 from commitgate.gate.checks import Approve, Authorize, ContentCheck, Evidence
 from commitgate.gate.rules import Rule
 from commitgate.json_value import JsonValue
@@ -370,9 +371,9 @@ class Client(ToolsFace):
     def reconcile(
         self,
         operation_key: str,
-        effect: EffectFunction[Any, Any],
+        effect: EffectFunction[Never, object],
         *,
-        by: str = "reconcile",
+        by: str = BY_CALL,
     ) -> Outcome[JsonValue, JsonValue] | None:
         """Have the effect's own ``reconcile`` function look for one that is in doubt, and record what it finds.
 
