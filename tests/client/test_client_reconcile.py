@@ -18,6 +18,7 @@ from commitgate.errors import (
     MisuseError,
 )
 from commitgate.ledger import FaultLedger, Ledger, MemoryLedger, Record, State
+from commitgate.ledger.steps import Finding
 from commitgate.outcome import Committed, EffectFailed, InDoubt
 from commitgate.run.reconciling import NOT_APPLIED_REASON
 from commitgate.testing import ScriptedBackend, fake_time
@@ -110,6 +111,19 @@ async def test_what_nobody_can_know_stays_in_doubt_and_is_looked_for_again() -> 
             assert again.reason == first.reason == "the effect raised ConnectionError"
         assert isinstance(await act(client, office.effect), Committed)
     assert len(office.asked) == 3
+
+
+async def test_words_of_a_person_who_could_not_find_out_reach_no_outcome() -> None:
+    ledger, office = MemoryLedger(), Office(Unknown, raising(OSError()))
+    async with client_with(ScriptedBackend(GOOD), ledger) as client:
+        await act(client, office.effect)
+        row = await only_row(ledger)
+        await ledger.reconcile(row.key, row.fence, by="ann", finding=Finding.UNKNOWN, reason="canary of Ada's")
+        told = [await client.outcome("k")] + [await act(client, office.effect) for _ in range(3)]
+    for each in told:
+        assert isinstance(each, InDoubt)
+        assert "nobody can know" in each.reason
+        assert "canary" not in f"{each!r}{each.summary()}"
 
 
 @pytest.mark.parametrize("is_async", [True, False])

@@ -9,12 +9,14 @@ from typing_extensions import TypeVar as DefaultTypeVar
 
 from commitgate.effect import Effect
 from commitgate.errors import StoredValueError
-from commitgate.finding import Applied, NotApplied
+from commitgate.finding import BY_CALL, Applied, NotApplied
 from commitgate.ledger.record import Record, State
 
 T = TypeVar("T")
 R = TypeVar("R")
 R_co = DefaultTypeVar("R_co", covariant=True, default=object)
+
+UNKNOWN_REASON = "nobody can know yet whether the effect happened"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +110,15 @@ def standing_of(record: Record, effect: Effect[T, R] | None) -> Standing[R]:
         case State.NOT_APPLIED:
             return NotApplied()
         case State.IN_DOUBT:
-            return Doubt(reason)
+            return Doubt(doubt_reason(record))
         case State.CLAIMED | State.APPROVED | State.EFFECT_STARTED | State.RELEASED:
             raise AssertionError(f"a row in state {record.state} does not settle its key")
+
+
+def doubt_reason(record: Record) -> str:
+    """Return why a row is in doubt, in the library's own words: those of a person may hold anything."""
+    is_own = record.decided_by in (None, BY_CALL)
+    return (record.reason if is_own else None) or UNKNOWN_REASON
 
 
 def stored_result(effect: Effect[T, R], stored: bytes | None) -> R:
@@ -129,6 +137,7 @@ def stored_result(effect: Effect[T, R], stored: bytes | None) -> R:
 
 
 __all__ = [
+    "UNKNOWN_REASON",
     "Applied",
     "Doubt",
     "Forbidden",
@@ -138,6 +147,7 @@ __all__ = [
     "Standing",
     "Verdict",
     "Waiting",
+    "doubt_reason",
     "standing_of",
     "stored_result",
 ]

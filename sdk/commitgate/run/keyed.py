@@ -21,11 +21,11 @@ from commitgate.cancellation import is_interrupt, must_go_on
 from commitgate.contract import Contract
 from commitgate.effect import Effect
 from commitgate.errors import IllegalTransitionError, InProgressError, LeaseLostError, MisuseError
-from commitgate.finding import Applied
+from commitgate.finding import BY_CALL, Applied
 from commitgate.gate.judge import Chosen
 from commitgate.ledger.operation import Operation
 from commitgate.ledger.record import Fingerprint, Record, State
-from commitgate.ledger.verdict import Doubt, Replay, Waiting, standing_of
+from commitgate.ledger.verdict import Doubt, Replay, Waiting, doubt_reason, standing_of
 from commitgate.outcome import (
     Committed,
     Failed,
@@ -47,7 +47,7 @@ from commitgate.run.ending import ending_of
 from commitgate.run.facts import Facts
 from commitgate.run.order import Order
 from commitgate.run.receipt_json import dump_receipt
-from commitgate.run.reconciling import UNKNOWN_REASON, Found, look, write_finding
+from commitgate.run.reconciling import Found, look, write_finding
 from commitgate.run.replay import read_receipt, read_value
 from commitgate.run.scrutiny import Scrutiny
 
@@ -56,15 +56,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 R = TypeVar("R")
+X = TypeVar("X")
 
 FIRST_LOOK_S = 0.05
 """First wait for another call that holds the key; each further one is twice as long."""
 
 LONGEST_LOOK_S = 2.0
 """Longest wait between two looks at a key that another call holds."""
-
-BY_CALL = "reconcile"
-"""Who the ledger says reconciled a row, where a call with its key had it looked for."""
 
 TAKEN_OVER_DENIED = (
     "the effect was started by a call that did not come to its end, and this caller may not have it done"
@@ -155,13 +153,25 @@ class Keyed(Generic[T, R]):
                 with generating:
                     if operation.resumed is not None:
                         return await self._resume(operation, operation.resumed)
-                    return await self._settle(operation, await self.choose())
+                    return await self._settle(operation, await self._chosen())
                 raise LeaseLostError("this call's claim was lost while it generated; its value was not committed")
         except LeaseLostError:
             # Of a stored value nothing was done: who took the key over, or forbade it, says how it stands now.
             if operation.resumed is None:
                 raise
             return None
+
+    async def _chosen(self) -> Chosen[T] | Failed:
+        refused = await self._refused_before()
+        return await self._kept(await self.choose()) if refused is None else refused
+
+    async def _refused_before(self) -> Invalid | None:
+        return None if self.order.refusals is None else await self.order.refusals.read()
+
+    async def _kept(self, chosen: X) -> X | Failed:
+        """Put a refusal on record while the key is still claimed: nobody else can find the value good meanwhile."""
+        refusals = self.order.refusals
+        return chosen if refusals is None or not isinstance(chosen, Invalid) else await refusals.keep(chosen)
 
     def _fingerprint(self) -> Fingerprint:
         order = self.order
@@ -202,7 +212,9 @@ class Keyed(Generic[T, R]):
         receipt = read_receipt(stored.receipt, otherwise=self.facts.receipt())
         chosen = read_value(self.contract, stored.value, receipt.value_digest, is_committed=False)
         was_started = stored.state is State.EFFECT_STARTED
-        denied = await self._denied(chosen.value, is_approved=not was_started)
+        denied = None if was_started else await self._refused_before()
+        if denied is None:
+            denied = await self._denied(chosen.value, is_approved=not was_started)
         remaining_s = self.ends_at - anyio.current_time()
         if denied is None and remaining_s <= 0:
             denied = self.timed_out()
@@ -210,8 +222,9 @@ class Keyed(Generic[T, R]):
             receipt_json = dump_receipt(receipt) if stored.receipt is None else stored.receipt
             return await self._commit(operation, chosen, receipt, receipt_json, remaining_s)
         if not was_started:
-            await operation.release(denied.name)
-            return denied
+            kept = await self._kept(denied)
+            await operation.release(kept.name)
+            return kept
         reason = TAKEN_OVER_LATE if isinstance(denied, TimedOut) else TAKEN_OVER_DENIED
         await operation.put_in_doubt(reason)
         return InDoubt(reason=reason, receipt=receipt)
@@ -272,7 +285,7 @@ class Keyed(Generic[T, R]):
                 raised = error
         if found is None:
             told = "had not answered in time" if raised is None else f"raised {type(raised).__qualname__}"
-            reason = f"{record.reason or UNKNOWN_REASON}; its reconcile function {told}"
+            reason = f"{doubt_reason(record)}; its reconcile function {told}"
             receipt = read_receipt(record.receipt, otherwise=self.facts.receipt())
             return InDoubt(reason=reason, cause=raised, receipt=receipt)
         try:

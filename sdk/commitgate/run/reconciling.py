@@ -12,6 +12,7 @@ from commitgate.errors import IllegalTransitionError, KeyConflictError, MisuseEr
 from commitgate.finding import Applied, NotApplied, Unknown
 from commitgate.ledger.record import Record, State
 from commitgate.ledger.steps import Finding
+from commitgate.ledger.verdict import doubt_reason
 from commitgate.retry.keys import OperationKey, effect_key
 from commitgate.worker_thread import run_in_thread
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 R = TypeVar("R")
 
-UNKNOWN_REASON = "nobody can know yet whether the effect happened"
 NOT_APPLIED_REASON = "the effect was found not to have happened"
 
 
@@ -65,7 +65,7 @@ async def look(effect: Effect[T, R], record: Record) -> Found:
         case NotApplied():
             return Found(Finding.NOT_APPLIED, reason=NOT_APPLIED_REASON)
         case Unknown():
-            return Found(Finding.UNKNOWN, reason=record.reason or UNKNOWN_REASON)
+            return Found(Finding.UNKNOWN, reason=doubt_reason(record))
         case _:
             raise MisuseError(
                 f"reconcile of the effect {effect.name} returned {type(found).__name__}; return Applied(result), "
@@ -127,4 +127,4 @@ async def reconcile_key(ledger: Ledger, key: OperationKey, effect: Effect[T, R],
     return await write_finding(ledger, record, await look(effect, record), by=by)
 
 
-__all__ = ["NOT_APPLIED_REASON", "UNKNOWN_REASON", "Found", "look", "reconcile_key", "write_finding"]
+__all__ = ["NOT_APPLIED_REASON", "Found", "look", "reconcile_key", "write_finding"]

@@ -16,9 +16,10 @@ from commitgate.cli.sources import STANDARD_INPUT, read_bytes
 from commitgate.gate.strict_parse import PARSER_NESTING, Parsed, strict_parse
 from commitgate.ledger.record import Record, State
 from commitgate.ledger.steps import Finding
+from commitgate.ledger.verdict import UNKNOWN_REASON
 from commitgate.retry.keys import operation_key
 from commitgate.run.approval import check_person
-from commitgate.run.reconciling import NOT_APPLIED_REASON, UNKNOWN_REASON
+from commitgate.run.reconciling import NOT_APPLIED_REASON
 
 EPILOG = """
 \b
