@@ -28,7 +28,7 @@ from commitgate.outcome import (
 )
 from commitgate.retry import Retry
 from commitgate.testing import ScriptedBackend
-from commitgate.tools import call_key, tool
+from commitgate.tools import call_key, tool, turn_key
 from commitgate.tools.results import CUT
 
 pytestmark = pytest.mark.anyio
@@ -469,7 +469,7 @@ async def test_turn_is_stored_whole_before_its_first_call_runs() -> None:
     till = Till()
 
     async def look(arguments: Any, context: Any) -> bool:
-        row = await ledger.read("k/turn/1")
+        row = await ledger.read(turn_key("k", 1))
         assert row is not None
         states.append(row.state)
         assert json.loads(row.value or b"")["calls"][1]["arguments"] == {"amount": 2}

@@ -102,13 +102,74 @@ REFUSED_KEY = f"{call_key('k', 1, 1)}/refused"
 
 async def test_record_of_a_refusal_is_not_taken_from_another_operation() -> None:
     till, ledger = Till(), MemoryLedger()
-    await run(backend_of(calling(("pay", '{"amount":1}')), [{"close": "rst"}]), ledger, [till.tool()])
     async with client_of(ScriptedBackend([{"text": '"no"'}, {"finish": "stop"}]), ledger) as client:
         other = await client.generate_structured("scripted", str, prompt="x", operation_key=REFUSED_KEY)
     assert isinstance(other, Committed)
     with pytest.raises(KeyConflictError):
-        await run(backend_of(answering()), ledger, [till.tool()])
-    assert till.paid == [(1, "me")]
+        await run(backend_of(calling(("pay", '{"amount":1}'))), ledger, [till.tool()])
+    assert till.paid == []
+
+
+async def refused_once(ledger: MemoryLedger, till: Till) -> Tool[..., Any]:
+    """Let a call of 60 be refused and drop its turn; return the tool, which takes it from then on."""
+    limits = [50]
+
+    def rule(arguments: Any) -> RuleViolation | None:
+        return RuleViolation("limit", "too much") if arguments.amount > limits[0] else None
+
+    pay = till.tool(rules=[rule])
+    await run(backend_of(calling(("pay", '{"amount":60}')), [{"close": "rst"}]), ledger, [pay])
+    limits[0] = 1_000
+    assert await ledger.prune(older_than_s=0, limit=1) == 1
+    assert await ledger.read(turn_key("k", 1)) is None
+    return pay
+
+
+async def test_refusal_holds_for_the_same_call_of_a_turn_that_is_asked_for_anew() -> None:
+    till, ledger = Till(), MemoryLedger()
+    pay = await refused_once(ledger, till)
+    for _ in range(2):
+        outcome = await run(backend_of(calling(("pay", '{ "amount": 60 }')), answering()), ledger, [pay])
+        assert isinstance(outcome, Committed)
+        assert [type(each.outcome) for each in outcome.result] == [Invalid]
+    assert till.paid == []
+
+
+async def test_refusal_of_other_arguments_is_a_conflict() -> None:
+    till, ledger = Till(), MemoryLedger()
+    pay = await refused_once(ledger, till)
+    with pytest.raises(KeyConflictError):
+        await run(backend_of(calling(("pay", '{"amount":40}')), answering()), ledger, [pay])
+    assert till.paid == []
+
+
+async def test_call_that_one_run_refused_is_done_by_no_other_at_the_same_time() -> None:
+    till, ledger = Till(), MemoryLedger()
+    asked, go_on, outcomes = anyio.Event(), anyio.Event(), list[Any]()
+
+    async def only_the_first_is_refused(arguments: Any, context: Any) -> RuleViolation | None:
+        if asked.is_set():
+            return None
+        asked.set()
+        await go_on.wait()
+        return RuleViolation("no", "not now")
+
+    pay = till.tool(evidence=[only_the_first_is_refused])
+    backend = backend_of(calling(("pay", '{"amount":1}')), answering())
+
+    async def one() -> None:
+        async with client_of(backend, ledger) as client:
+            options: dict[str, Any] = {"tools": [pay], "prompt": "pay", "operation_key": "k", "in_progress": "wait"}
+            outcomes.append(await client.run_tools("scripted", **options))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(one)
+        await asked.wait()
+        group.start_soon(one)
+        await anyio.wait_all_tasks_blocked()
+        go_on.set()
+    assert [type(each.outcome) for outcome in outcomes for each in outcome.result] == [Invalid, Invalid]
+    assert till.paid == []
 
 
 UNKNOWN_LAYER = b'[{"code":"","layer":"of tomorrow","message":"","pointer":""}]'
@@ -144,11 +205,11 @@ async def test_replay_is_authorized_anew() -> None:
 
 async def test_two_runs_at_once_do_each_call_once() -> None:
     till, ledger = Till(), MemoryLedger()
-    pay = till.tool()
+    pay, backend = till.tool(), backend_of(calling(*TURN), answering())
     outcomes: list[object] = []
 
     async def one() -> None:
-        async with client_of(backend_of(calling(*TURN), answering()), ledger) as client:
+        async with client_of(backend, ledger) as client:
             outcomes.append(
                 await client.run_tools("scripted", tools=[pay], prompt="pay", operation_key="k", in_progress="wait")
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeAlias, cast
 
 from typing_extensions import TypeVar
 
@@ -14,7 +14,7 @@ from commitgate.contract import Contract, Numbers
 from commitgate.errors import MisuseError
 from commitgate.gate.checks import Approve, Authorize, Checks, ContentCheck, Evidence
 from commitgate.gate.rules import Rule
-from commitgate.outcome import Fallback
+from commitgate.outcome import Failed, Fallback, Invalid
 from commitgate.retry import Retry
 from commitgate.retry.keys import OperationKey
 from commitgate.retry.keys import operation_key as checked_key
@@ -34,6 +34,21 @@ InProgress: TypeAlias = Literal["raise", "wait"]
 
 DEFAULT_APPROVAL_EXPIRES_S = 604_800.0
 """Seconds that a person may take to decide: a week. What was proposed in another week may not be wanted any more."""
+
+
+class Refusals(Protocol):
+    """Keep what was refused under a key, which itself stays free; asked while the key is claimed, so by one at a time.
+
+    What stands in it has been told to somebody who went another way, so it must not be done any more.
+    """
+
+    async def read(self) -> Invalid | None:
+        """Return the refusal; None where there was none."""
+        ...
+
+    async def keep(self, refused: Invalid) -> Failed:
+        """Put a refusal on record; return it, or what kept it from being recorded."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +78,7 @@ class Order(Generic[T, R]):
         input_digest: the input's fingerprint as a row holds it, for what goes on with that row; None makes it anew.
         tools: what the answer may call, where the contract is that of a turn of tools.
         strict_limit: an answer that counts as many tokens as its limit allowed is taken for a cut one.
+        refusals: keeps what is refused under the key; None where the key is free again, and nothing more.
     """
 
     backend: Backend | None = field(repr=False)
@@ -87,6 +103,7 @@ class Order(Generic[T, R]):
     input_digest: str | None = field(default=None, repr=False)
     tools: ToolOffer | None = field(default=None, repr=False)
     strict_limit: bool = False
+    refusals: Refusals | None = field(default=None, repr=False)
 
     @staticmethod
     def of(
@@ -258,6 +275,7 @@ __all__ = [
     "DEFAULT_APPROVAL_EXPIRES_S",
     "InProgress",
     "Order",
+    "Refusals",
     "check_expiry",
     "check_larger",
     "checked_effect",

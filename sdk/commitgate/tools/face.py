@@ -290,8 +290,8 @@ class ToolsFace:
             MisuseError: the call contradicts itself, or is of no tool of these.
             LedgerError: the key conflicts, is in progress, or the ledger cannot be used.
         """
-        from commitgate.tools.calling import Settings
         from commitgate.tools.running import end_of, run_call
+        from commitgate.tools.steps import Settings
         from commitgate.tools.tool_set import ToolSet
 
         known, limits = ToolSet.of(tools), timeouts or Timeouts()

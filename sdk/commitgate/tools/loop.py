@@ -16,10 +16,10 @@ from commitgate.backends.base import Message
 from commitgate.outcome import Cancelled, Committed, Failed, Invalid, Outcome, Receipt, Truncated
 from commitgate.preview import Preview, Reset
 from commitgate.tools.call_result import CallResult, is_told
-from commitgate.tools.calling import Calling, Settings
+from commitgate.tools.calling import Calling
 from commitgate.tools.items import CallEnded, CallStarted, ToolItem, TurnPreview
 from commitgate.tools.results import CUT, told_answer
-from commitgate.tools.steps import Steps
+from commitgate.tools.steps import Settings, Steps
 from commitgate.tools.telling import turn_messages
 from commitgate.tools.tools_order import ToolsOrder
 from commitgate.tools.turn import Turn
@@ -98,7 +98,7 @@ class ToolLoop(Generic[A]):
             if self._steps.is_cancelled:
                 return Cancelled(receipt=asked.receipt)
             self._put(CallStarted(call=call))
-            result = await self._calling.run(call, looks_back=asked.is_replayed)
+            result = await self._calling.run(call)
             results.append(result)
             self._results.append(result)
             self._put(CallEnded(result=result))

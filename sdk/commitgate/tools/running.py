@@ -13,10 +13,10 @@ from commitgate.outcome import Committed, Failed, Outcome
 from commitgate.retry.keys import OperationKey
 from commitgate.run.shared import Shared
 from commitgate.tools.call_result import CallResult
-from commitgate.tools.calling import Calling, Settings
+from commitgate.tools.calling import Calling
 from commitgate.tools.items import ToolItem
 from commitgate.tools.loop import ToolLoop
-from commitgate.tools.steps import Steps
+from commitgate.tools.steps import Settings, Steps
 from commitgate.tools.tool_set import ToolSet
 from commitgate.tools.tools_order import ToolsOrder
 from commitgate.tools.turn import ToolCall, Turn
@@ -69,7 +69,7 @@ async def next_turn(order: ToolsOrder[A], shared: Shared, turn: int) -> Outcome[
 
 async def run_call(call: ToolCall, tools: ToolSet, shared: Shared, settings: Settings) -> CallResult:
     """Run one call of a turn, at most once under its key."""
-    return await Calling(tools, Steps(shared), settings).run(call, looks_back=True)
+    return await Calling(tools, Steps(shared), settings).run(call)
 
 
 def check_ledger(tools: ToolSet, key: OperationKey | None, shared: Shared) -> None:

@@ -1,21 +1,101 @@
-"""Run the steps of one run of tools, one after the other, each a call of the client of its own."""
+"""Run the steps of one run of tools, one after the other, each a call of the client of its own, within one limit."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from math import inf
+from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 
 from commitgate.errors import MisuseError
-from commitgate.outcome import Cancelled, Outcome, Receipt
+from commitgate.gate.exact_json import encode
+from commitgate.gate.strict_parse import PARSER_NESTING, Parsed, strict_parse
+from commitgate.outcome import Cancelled, Outcome, Receipt, TimedOut
 from commitgate.preview import Preview, Reset
-from commitgate.run.order import Order
+from commitgate.retry.keys import OperationKey
+from commitgate.run.order import InProgress, Order, order_of_given
 from commitgate.run.shared import Shared
 from commitgate.run.structured_run import StructuredRun
+from commitgate.timeouts import Timeouts
+
+if TYPE_CHECKING:
+    from commitgate.contract import Contract
+    from commitgate.effect import Effect
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+
+LEAST_WAIT_S = 0.001
+"""Shortest limit that a step is given; what has less left does not begin."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Hold what all steps of a run have in common.
+
+    Attributes:
+        key: the run's operation key; None keeps no record.
+        principal: who asks.
+        timeouts: limits on the waits; the total is the whole run's.
+        ends_at: time by the event loop's clock at which the run ends; infinite for never.
+        in_progress: what to do where another call holds a key.
+        approval_expires_s: seconds that a person may take to decide; None without a limit.
+    """
+
+    key: OperationKey | None = field(repr=False)
+    principal: object = field(repr=False)
+    timeouts: Timeouts
+    ends_at: float
+    in_progress: InProgress
+    approval_expires_s: float | None
+
+    def remaining(self) -> Timeouts | None:
+        """Return the limits of a step that begins now; None where the time is over."""
+        if self.ends_at == inf:
+            return self.timeouts
+        remaining_s = self.ends_at - anyio.current_time()
+        return replace(self.timeouts, total_s=remaining_s) if remaining_s >= LEAST_WAIT_S else None
+
+    def timed_out(self) -> TimedOut:
+        """Return the ending of a run whose time is over."""
+        return TimedOut(phase="total", limit_s=self.timeouts.total_s or 0.0, receipt=Receipt())
+
+    def whole(self, outcome: Outcome[T, R]) -> Outcome[T, R]:
+        """Return the ending of a step as one of the run: its total limit is the run's."""
+        if isinstance(outcome, TimedOut) and outcome.phase == "total":
+            return replace(outcome, limit_s=self.timeouts.total_s or 0.0)
+        return outcome
+
+    def order(
+        self, contract: Contract[T], given: bytes, key: OperationKey | None, *, effect: Effect[T, object] | None
+    ) -> Order[T, object] | None:
+        """Return the order of a step that judges JSON which is given; None where the time is over.
+
+        Args:
+            contract: what it must satisfy.
+            given: the JSON.
+            key: the step's operation key.
+            effect: what it sets off.
+        """
+        timeouts = self.remaining()
+        if timeouts is None:
+            return None
+        order = order_of_given(
+            contract,
+            given,
+            effect,
+            key=key or OperationKey(""),
+            input_fingerprint="",
+            principal=self.principal,
+            timeouts=timeouts,
+            in_progress=self.in_progress,
+            approval_expires_s=self.approval_expires_s,
+        )
+        return replace(order, key=key, input_digest=digest_of_given(given))
 
 
 class Steps:
@@ -79,4 +159,10 @@ class Steps:
         return False
 
 
-__all__ = ["Steps"]
+def digest_of_given(given: bytes) -> str:
+    """Return the digest of JSON, the same however it is spelled."""
+    parsed = strict_parse(given, nesting=PARSER_NESTING)
+    return sha256(encode(parsed.value) if isinstance(parsed, Parsed) else given).hexdigest()
+
+
+__all__ = ["Settings", "Steps", "digest_of_given"]

@@ -21,10 +21,9 @@ from commitgate.run.order import Order
 from commitgate.run.question import MOST_QUOTED_CHARACTERS, reasons
 from commitgate.timeouts import Timeouts
 from commitgate.tools.call_result import is_told
-from commitgate.tools.calling import Settings
 from commitgate.tools.keys import turn_key
 from commitgate.tools.refusal_record import RefusalRecord
-from commitgate.tools.steps import Steps
+from commitgate.tools.steps import Settings, Steps
 from commitgate.tools.tools_order import ToolsOrder
 from commitgate.tools.turn import Turn
 from commitgate.tools.turn_faults import turn_faults
@@ -134,16 +133,17 @@ class Turns(Generic[A]):
         text = (await aside(data, lambda: encode(outcome.value))).decode()
         if written.answer_json is None:
             return Turn(number=number, calls=written.calls, answer=None, text=text)
-        answered = await self._answer(written.answer_json, number, looks_back=outcome.is_replayed)
+        answered = await self._answer(written.answer_json, number)
         if isinstance(answered, Committed):
             return Turn(number=number, calls=(), answer=answered.value, text=text)
         return answered
 
-    async def _answer(self, answer_json: bytes, number: int, *, looks_back: bool) -> Outcome[A, object]:
-        key = self._order.key
-        record = None if key is None else RefusalRecord(turn_key(key, number))
-        if record is not None and looks_back:
-            refused = await record.read(self._steps.shared.ledger())
+    async def _answer(self, answer_json: bytes, number: int) -> Outcome[A, object]:
+        record = None
+        if self._order.key is not None:
+            key = turn_key(self._order.key, number)
+            record = RefusalRecord(key=key, given=answer_json, steps=self._steps, settings=self._settings)
+            refused = await record.read()
             if refused is not None:
                 return refused
         contract = cast("Contract[A] | None", self._language.answer)
@@ -152,9 +152,7 @@ class Turns(Generic[A]):
         if order is None:
             return self._settings.timed_out()
         outcome = self._settings.whole(await self._steps.run(order))
-        if record is not None and isinstance(outcome, Invalid) and is_told(outcome):
-            return await self._settings.refuse(self._steps, record, outcome)
-        return outcome
+        return await record.keep(outcome) if record is not None and isinstance(outcome, Invalid) else outcome
 
     async def _explained(self, ending: Failed) -> Failed:
         if not isinstance(ending, Invalid) or ending.layer is not Layer.SCHEMA:
