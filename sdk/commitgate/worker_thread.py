@@ -1,4 +1,4 @@
-"""Run a caller's sync function where it does not block the event loop."""
+"""Run sync work where it does not block the event loop."""
 
 from __future__ import annotations
 
@@ -8,6 +8,15 @@ from typing import TypeVar, cast
 import anyio.to_thread
 
 X = TypeVar("X")
+
+
+LARGE_TEXT_BYTES = 65_536
+"""Texts larger than this are parsed and validated in a worker thread: that takes milliseconds and more."""
+
+
+async def aside(text: bytes, work: Callable[[], X]) -> X:
+    """Do the library's own work on a text, where it does not block the event loop if the text is large."""
+    return await anyio.to_thread.run_sync(work) if len(text) > LARGE_TEXT_BYTES else work()
 
 
 async def run_in_thread(function: Callable[[], X]) -> X:
@@ -30,4 +39,4 @@ async def run_in_thread(function: Callable[[], X]) -> X:
     return cast("X", returned)
 
 
-__all__ = ["run_in_thread"]
+__all__ = ["LARGE_TEXT_BYTES", "aside", "run_in_thread"]

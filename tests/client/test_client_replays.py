@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from threading import get_ident
 from typing import Annotated, Any
 from uuid import uuid4
 
@@ -15,6 +16,7 @@ from commitgate.ledger import MemoryLedger, State
 from commitgate.outcome import Committed, EffectFailed, InDoubt, Invalid
 from commitgate.retry.keys import operation_key
 from commitgate.testing import ScriptedBackend
+from commitgate.worker_thread import LARGE_TEXT_BYTES
 
 pytestmark = pytest.mark.anyio
 
@@ -280,3 +282,25 @@ async def test_receipt_that_cannot_be_read_hides_no_doubt() -> None:
     await ask(ledger, Due, '{"due":10}', effect=breaking)
     damage(ledger, receipt=b"{")
     assert isinstance(await ask(ledger, Due, '{"due":10}', effect=breaking), InDoubt)
+
+
+async def test_large_value_is_made_again_beside_the_event_loop() -> None:
+    threads: list[int] = []
+
+    class Large(BaseModel):
+        text: str
+
+        @field_validator("text")
+        @classmethod
+        def note(cls, text: str) -> str:
+            threads.append(get_ident())
+            return text
+
+    ledger, text = MemoryLedger(), f'{{"text":"{"x" * LARGE_TEXT_BYTES}"}}'
+    for _ in range(2):
+        outcome = await ask(ledger, Large, text, effect=Seen())
+        assert isinstance(outcome, Committed)
+    async with client_with(ScriptedBackend([]), ledger) as client:
+        assert isinstance(await client.outcome("k", Large), Committed)
+    assert threads
+    assert get_ident() not in threads

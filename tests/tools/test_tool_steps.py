@@ -1,8 +1,10 @@
 """Programs with a loop of their own ask for one turn and run one call at a time, with the same promises."""
 
-from typing import Any
+from threading import get_ident
+from typing import Annotated, Any
 
 import pytest
+from pydantic import AfterValidator
 from till import Till, answering, backend_of, calling, client_of
 
 from commitgate.backends.base import Message
@@ -12,7 +14,8 @@ from commitgate.gate.rules import RuleViolation
 from commitgate.ledger import MemoryLedger
 from commitgate.outcome import Committed, Invalid, Outcome
 from commitgate.testing import ScriptedBackend
-from commitgate.tools import CallResult, Turn, turn_messages
+from commitgate.tools import CallResult, Turn, tool, turn_messages
+from commitgate.worker_thread import LARGE_TEXT_BYTES
 
 pytestmark = pytest.mark.anyio
 
@@ -123,3 +126,42 @@ async def test_ending_that_is_no_word_for_the_model_is_not_told() -> None:
     assert not result.is_told
     with pytest.raises(MisuseError, match="end the run with it"):
         turn_messages(turn, [result], [pay])
+
+
+async def test_large_arguments_are_judged_beside_the_event_loop() -> None:
+    threads: list[int] = []
+
+    def noted(text: str) -> str:
+        threads.append(get_ident())
+        return text
+
+    @tool(effect="once")
+    async def keep(text: Annotated[str, AfterValidator(noted)]) -> int:
+        return len(text)
+
+    backend = backend_of(calling(("keep", f'{{"text":"{"x" * LARGE_TEXT_BYTES}"}}')))
+    async with client_of(backend) as client:
+        turn = (await client.next_turn("scripted", tools=[keep], prompt="keep", operation_key="k")).unwrap()
+        result = await client.run_call(turn.calls[0], tools=[keep], operation_key="k")
+    assert isinstance(result.outcome, Committed)
+    assert threads
+    assert get_ident() not in threads
+
+
+@pytest.mark.parametrize("turn", [0, -1, True, "1"])
+@pytest.mark.parametrize("key", ["k", None])
+async def test_turns_are_counted_from_one_with_and_without_a_key(turn: Any, key: str | None) -> None:
+    backend = backend_of(answering())
+    async with client_of(backend) as client:
+        with pytest.raises(MisuseError, match="turn"):
+            await client.next_turn("scripted", tools=[Till().reader()], prompt="x", operation_key=key, turn=turn)
+    assert backend.requests == []
+
+
+async def test_only_calls_are_run() -> None:
+    preview: Any = CallPreview(name="look_up", arguments={"name": "bob"})
+    till = Till()
+    async with client_of(backend_of(answering())) as client:
+        with pytest.raises(MisuseError, match="call must be a ToolCall"):
+            await client.run_call(preview, tools=[till.reader()], operation_key="k")
+    assert till.looked_up == []

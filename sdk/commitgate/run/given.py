@@ -10,6 +10,7 @@ from commitgate.gate.judge import Chosen, Judge
 from commitgate.outcome import Ending, Failed, NeedsApproval
 from commitgate.run.facts import Facts
 from commitgate.run.scrutiny import Scrutiny
+from commitgate.worker_thread import aside
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Ending)
@@ -34,7 +35,7 @@ class Given(Generic[T]):
     async def choose(self) -> Chosen[T] | Failed:
         """Return the value, or what stands against it."""
         self.facts.layers = self.judge.records
-        chosen = self.judge.choose(self.text)
+        chosen = await aside(self.text, lambda: self.judge.choose(self.text))
         if not isinstance(chosen, Chosen):
             return self._filled(chosen)
         ending = await self.judge.deliberate(chosen.value, self.scrutiny.checks, self.scrutiny.context())

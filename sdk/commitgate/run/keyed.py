@@ -48,7 +48,7 @@ from commitgate.run.facts import Facts
 from commitgate.run.order import Order
 from commitgate.run.receipt_json import dump_receipt
 from commitgate.run.reconciling import Found, look, write_finding
-from commitgate.run.replay import read_receipt, read_value
+from commitgate.run.replay import read_receipt, read_value_aside
 from commitgate.run.scrutiny import Scrutiny
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ class Keyed(Generic[T, R]):
 
     async def _resume(self, operation: Operation[T, R], stored: Record) -> Outcome[T, R]:
         receipt = read_receipt(stored.receipt, otherwise=self.facts.receipt())
-        chosen = read_value(self.contract, stored.value, receipt.value_digest, is_committed=False)
+        chosen = await read_value_aside(self.contract, stored.value, receipt.value_digest, is_committed=False)
         was_started = stored.state is State.EFFECT_STARTED
         denied = None if was_started else await self._refused_before()
         if denied is None:
@@ -233,7 +233,7 @@ class Keyed(Generic[T, R]):
         self, operation: Operation[T, R], chosen: Chosen[T], receipt: Receipt, receipt_json: bytes, remaining_s: float
     ) -> Outcome[T, R]:
         # The effect gets an instance of its own: what it changes there is neither handed on nor replayed.
-        own = read_value(self.contract, chosen.value_json, receipt.value_digest, is_committed=False)
+        own = await read_value_aside(self.contract, chosen.value_json, receipt.value_digest, is_committed=False)
         verdict = await operation.commit(
             own.value,
             value_json=chosen.value_json,
@@ -259,7 +259,7 @@ class Keyed(Generic[T, R]):
             # The value is not needed, so one that cannot be loaded must not hide what the ledger says.
             return replace(ending_of(standing), receipt=receipt)
         is_committed = isinstance(standing, Applied)
-        chosen = read_value(self.contract, record.value, receipt.value_digest, is_committed=is_committed)
+        chosen = await read_value_aside(self.contract, record.value, receipt.value_digest, is_committed=is_committed)
         denied = await self._denied(chosen.value)
         if denied is not None:
             return denied

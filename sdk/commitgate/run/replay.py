@@ -18,6 +18,7 @@ from commitgate.gate.stored_value import load
 from commitgate.gate.type_layer import Typed
 from commitgate.outcome import Receipt
 from commitgate.run.receipt_json import load_receipt
+from commitgate.worker_thread import aside
 
 T = TypeVar("T")
 
@@ -63,6 +64,13 @@ def read_value(
     raise _refused(told, loaded[0])
 
 
+async def read_value_aside(
+    contract: Contract[T], stored: bytes | None, digest: str | None, *, is_committed: bool
+) -> Chosen[T]:
+    """Make the value again as ``read_value`` does, beside the event loop where it is large."""
+    return await aside(stored or b"", lambda: read_value(contract, stored, digest, is_committed=is_committed))
+
+
 def _refused(told: str, failure: Failure) -> StoredValueError:
     return StoredValueError(
         f"{told} cannot be loaded ({failure.layer}: {failure.code} at {failure.pointer or 'the root'}); call with "
@@ -70,4 +78,4 @@ def _refused(told: str, failure: Failure) -> StoredValueError:
     )
 
 
-__all__ = ["read_receipt", "read_value"]
+__all__ = ["read_receipt", "read_value", "read_value_aside"]

@@ -14,7 +14,7 @@ from commitgate.ledger.states import LEASE_ENDED_REASON, in_progress, is_expired
 from commitgate.ledger.verdict import Applied, Standing, Waiting, standing_of
 from commitgate.outcome import Committed, InDoubt, Invalid, NeedsApproval, Outcome, Receipt
 from commitgate.run.ending import ending_of, forbidden
-from commitgate.run.replay import read_receipt, read_value
+from commitgate.run.replay import read_receipt, read_value_aside
 
 if TYPE_CHECKING:
     from commitgate.run.scrutiny import Scrutiny
@@ -55,7 +55,7 @@ async def outcome_of(
     if not isinstance(standing, Applied | Waiting):
         return replace(ending_of(standing), receipt=receipt)
     is_committed = isinstance(standing, Applied)
-    chosen = read_value(contract, record.value, receipt.value_digest, is_committed=is_committed)
+    chosen = await read_value_aside(contract, record.value, receipt.value_digest, is_committed=is_committed)
     denied = await scrutiny.authorize(chosen.value, is_replay=True)
     if denied is not None:
         return denied
