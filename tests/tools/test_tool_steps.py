@@ -14,7 +14,7 @@ from commitgate.gate.rules import RuleViolation
 from commitgate.ledger import MemoryLedger
 from commitgate.outcome import Committed, Invalid, Outcome
 from commitgate.testing import ScriptedBackend
-from commitgate.tools import CallResult, Turn, tool, turn_messages
+from commitgate.tools import CallPreview, CallResult, Turn, tool, turn_messages
 from commitgate.worker_thread import LARGE_TEXT_BYTES
 
 pytestmark = pytest.mark.anyio

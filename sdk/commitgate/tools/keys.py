@@ -34,7 +34,7 @@ def turn_key(key: str, turn: int) -> OperationKey:
         key: the operation key of the run.
         turn: its number, from 1.
     """
-    return OperationKey(f"{run_key(key)}/turn/{_counted('turn', turn)}")
+    return OperationKey(f"{run_key(key)}/turn/{check_counted('turn', turn)}")
 
 
 def call_key(key: str, turn: int, ordinal: int) -> OperationKey:
@@ -45,14 +45,19 @@ def call_key(key: str, turn: int, ordinal: int) -> OperationKey:
         turn: the turn's number, from 1.
         ordinal: which call of the turn, from 1.
     """
-    return OperationKey(f"{turn_key(key, turn)}/call/{_counted('ordinal', ordinal)}")
+    return OperationKey(f"{turn_key(key, turn)}/call/{check_counted('ordinal', ordinal)}")
 
 
-def _counted(name: str, number: int) -> int:
+def check_counted(name: str, number: int) -> int:
+    """Check the number of a turn or of a call, and return it.
+
+    Raises:
+        MisuseError: it is no whole number, or < 1.
+    """
     check_int(name, number)
     if number < 1:
         raise MisuseError(f"{name} is counted from 1, found {number}")
     return number
 
 
-__all__ = ["MAX_RUN_KEY_BYTES", "call_key", "run_key", "turn_key"]
+__all__ = ["MAX_RUN_KEY_BYTES", "call_key", "check_counted", "run_key", "turn_key"]

@@ -8,6 +8,7 @@ from math import inf
 import anyio
 from typing_extensions import TypeVar
 
+from commitgate.argument import check_kind
 from commitgate.errors import MisuseError
 from commitgate.outcome import Committed, Failed, Outcome
 from commitgate.retry.keys import OperationKey
@@ -15,6 +16,7 @@ from commitgate.run.shared import Shared
 from commitgate.tools.call_result import CallResult
 from commitgate.tools.calling import Calling
 from commitgate.tools.items import ToolItem
+from commitgate.tools.keys import check_counted
 from commitgate.tools.loop import ToolLoop
 from commitgate.tools.steps import Settings, Steps
 from commitgate.tools.tool_set import ToolSet
@@ -55,6 +57,7 @@ async def run_tools(order: ToolsOrder[A], shared: Shared) -> Outcome[A, tuple[Ca
 
 async def next_turn(order: ToolsOrder[A], shared: Shared, turn: int) -> Outcome[Turn[A], None]:
     """Ask for one turn, and judge its answer where it has one."""
+    check_counted("turn", turn)
     steps, settings = Steps(shared), settings_of(order)
     check_ledger(order.tools, settings.key, shared)
     turns = Turns(order, await run_in_thread(order.language), steps, settings)
@@ -69,6 +72,7 @@ async def next_turn(order: ToolsOrder[A], shared: Shared, turn: int) -> Outcome[
 
 async def run_call(call: ToolCall, tools: ToolSet, shared: Shared, settings: Settings) -> CallResult:
     """Run one call of a turn, at most once under its key."""
+    check_kind("call", call, ToolCall, "a ToolCall")
     return await Calling(tools, Steps(shared), settings).run(call)
 
 
