@@ -334,3 +334,13 @@ async def test_a_fault_inside_the_transaction_leaves_nothing_behind(
         FaultPoint.AFTER_INTENT,
         FaultPoint.INSIDE_EFFECT,
     ]
+
+
+async def test_an_effect_that_was_found_in_doubt_meanwhile_is_not_run(
+    ledger: SqliteLedger, shop: Path, fingerprint: Fingerprint
+) -> None:
+    fence = await start(ledger, fingerprint)
+    await ledger.mark_in_doubt(KEY, fence, reason="x")
+    with pytest.raises(LeaseLostError):
+        await ledger.transact(KEY, fence, refund)
+    assert refunds(shop) == 0

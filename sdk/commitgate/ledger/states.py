@@ -58,7 +58,6 @@ from commitgate.retry.keys import OperationKey
 LEASE_ENDED_REASON = "the lease ended after the effect was started"
 EXPIRED_REASON = "nobody decided in time"
 
-
 _IN_WORDS = {
     "language_digest": "contract",
     "effect_name": "effect",
@@ -182,6 +181,18 @@ def advance(key: OperationKey, row: Record | None, step: Step, *, now: float, fe
             return _reconcile(row, step, now)
         case _:
             return _go_on(row, step, now)
+
+
+def check_may_run(key: OperationKey, row: Record | None, fence: int, *, now: float) -> None:
+    """Check, before a transactional effect runs, that it was started under ``fence`` and that nobody settled it since.
+
+    Raises:
+        LeaseLostError: another call took the key over, or it was found in doubt.
+        IllegalTransitionError: the effect was not started.
+    """
+    advance(key, row, Commit(fence, b""), now=now)
+    if row is not None and row.state is not State.EFFECT_STARTED:
+        raise LeaseLostError(f"the effect (fence {fence}) was settled by another; it is not run")
 
 
 def is_held_by_another(row: Record, owner: str) -> bool:
@@ -424,6 +435,7 @@ __all__ = [
     "Guard",
     "Transition",
     "advance",
+    "check_may_run",
     "in_progress",
     "is_expired",
     "is_held_by_another",
