@@ -4,7 +4,7 @@ from commitgate.tools.call_result import CallResult
 from commitgate.tools.items import CallEnded, CallPreview, CallStarted, ToolItem, TurnPreview
 from commitgate.tools.keys import call_key, turn_key
 from commitgate.tools.offer import OfferedTool, ToolOffer
-from commitgate.tools.telling import turn_messages
+from commitgate.tools.results import turn_messages
 from commitgate.tools.tool import Tool, tool
 from commitgate.tools.tool_effect import ToolKind
 from commitgate.tools.tool_run import ToolRun

@@ -8,8 +8,7 @@ from typing import TypeAlias
 from commitgate.json_value import JsonValue
 from commitgate.preview import Preview, Reset
 from commitgate.tools.call_result import CallResult
-from commitgate.tools.turn import ToolCall
-from commitgate.tools.turn_words import ANSWER, ARGUMENTS, CALLS, NAME
+from commitgate.tools.turn import ANSWER, ARGUMENTS, CALLS, NAME, ToolCall
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,7 @@ from commitgate.backends.base import (
 from commitgate.backends.words import TOOL_FINISH_WORDS
 from commitgate.tools.offer import ToolOffer
 from commitgate.tools.one_value import BLANK, ValueEnd, is_blank, is_one_value
-from commitgate.tools.turn_words import ANSWER, ARGUMENTS, CALLS, NAME
+from commitgate.tools.turn import ANSWER, ARGUMENTS, CALLS, NAME
 
 MAX_JOINED_NAME_CHARACTERS = 256
 """Longest name of a tool that is put together from pieces; no tool has one so long."""

@@ -18,9 +18,8 @@ from commitgate.preview import Preview, Reset
 from commitgate.tools.call_result import CallResult, is_told
 from commitgate.tools.calling import Calling
 from commitgate.tools.items import CallEnded, CallStarted, ToolItem, TurnPreview
-from commitgate.tools.results import CUT, told_answer
+from commitgate.tools.results import CUT, told_answer, turn_messages
 from commitgate.tools.steps import Settings, Steps
-from commitgate.tools.telling import turn_messages
 from commitgate.tools.tools_order import ToolsOrder
 from commitgate.tools.turn import Turn
 from commitgate.tools.turn_language import TurnLanguage

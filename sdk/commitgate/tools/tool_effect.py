@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
-from commitgate.effect import Effect, EffectContext, EffectFunction
+from commitgate.effect import Effect, EffectContext, EffectFunction, is_async
 from commitgate.effect_kind import EffectKind
 from commitgate.errors import EffectRejected
 from commitgate.tools.signature import Signature
@@ -53,10 +53,7 @@ def tool_effect(
         MisuseError: it is transactional and async, or its return annotation has no JSON form.
     """
     made = _asynchronous(function, signature, kind) if is_async(function) else _blocking(function, signature, kind)
-    if signature.result is not inspect.Parameter.empty:
-        made.__annotations__ = {"return": signature.result}
-    else:
-        made.__annotations__ = {}
+    made.__annotations__ = {} if signature.result is inspect.Parameter.empty else {"return": signature.result}
     given: dict[str, object] = {
         "effect_kind": _KINDS[kind],
         "effect_name": f"tool:{name}",
@@ -65,15 +62,8 @@ def tool_effect(
     }
     for attribute, value in given.items():
         setattr(made, attribute, value)
-    checked = cast("EffectFunction[BaseModel, object]", made)
-    Effect[object, object].of(cast("EffectFunction[object, object]", made))
-    return checked
-
-
-def is_async(function: Callable[..., object]) -> bool:
-    """Say whether a function is a coroutine function."""
-    called = getattr(function, "__call__", None)  # noqa: B004 - its kind is looked at, not whether there is one
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
+    Effect[object, object].of(cast("EffectFunction[object, object]", made))  # checks it
+    return cast("EffectFunction[BaseModel, object]", made)
 
 
 def _asynchronous(function: Callable[..., object], signature: Signature, kind: ToolKind) -> Callable[..., object]:
@@ -105,4 +95,4 @@ def _failed(error: Exception) -> EffectRejected:
     return error if isinstance(error, EffectRejected) else EffectRejected(f"it failed: {type(error).__qualname__}")
 
 
-__all__ = ["ToolKind", "is_async", "tool_effect"]
+__all__ = ["ToolKind", "tool_effect"]

@@ -1,4 +1,4 @@
-"""Define one turn of a model, and each call in it."""
+"""Define one turn of a model, each call in it, and the keys of its JSON."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from typing import Generic
 from typing_extensions import TypeVar
 
 A_co = TypeVar("A_co", covariant=True, default=str)
+
+ANSWER = "answer"
+ARGUMENTS = "arguments"
+CALLS = "calls"
+NAME = "name"
 
 MAX_CALLS = 256
 """Most calls that a turn can be allowed."""
@@ -50,4 +55,4 @@ class Turn(Generic[A_co]):
     text: str = field(repr=False)
 
 
-__all__ = ["DEFAULT_CALLS", "MAX_CALLS", "ToolCall", "Turn"]
+__all__ = ["ANSWER", "ARGUMENTS", "CALLS", "DEFAULT_CALLS", "MAX_CALLS", "NAME", "ToolCall", "Turn"]

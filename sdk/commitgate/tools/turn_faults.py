@@ -16,8 +16,8 @@ from commitgate.gate.schema_layer import FAILURES_KEPT, SchemaLayer
 from commitgate.gate.strict_parse import Parsed, strict_parse
 from commitgate.json_value import JsonValue
 from commitgate.pointer import child
+from commitgate.tools.turn import ANSWER, ARGUMENTS, CALLS, NAME
 from commitgate.tools.turn_language import TurnLanguage
-from commitgate.tools.turn_words import ANSWER, ARGUMENTS, CALLS, NAME
 
 UNKNOWN_TOOL = "unknown_tool"
 """Code of a call of a tool that was not offered."""

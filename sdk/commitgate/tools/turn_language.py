@@ -17,9 +17,8 @@ from commitgate.tools.instruction import instruction
 from commitgate.tools.offer import AnswerForm, OfferedTool, ToolOffer
 from commitgate.tools.slices import items, members
 from commitgate.tools.tool_set import ToolSet
-from commitgate.tools.turn import DEFAULT_CALLS, MAX_CALLS, ToolCall
+from commitgate.tools.turn import ANSWER, ARGUMENTS, CALLS, DEFAULT_CALLS, MAX_CALLS, NAME, ToolCall
 from commitgate.tools.turn_schema import turn_contract
-from commitgate.tools.turn_words import ANSWER, ARGUMENTS, CALLS, NAME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from commitgate.json_value import JsonObject, JsonSchema, JsonValue
 from commitgate.limits import Limits
 from commitgate.tools.bundling import below
 from commitgate.tools.tool_set import AnyTool, ToolSet
-from commitgate.tools.turn_words import ANSWER, ARGUMENTS, CALLS, NAME
+from commitgate.tools.turn import ANSWER, ARGUMENTS, CALLS, NAME
 
 _ANSWER_URI = "urn:commitgate:answer"
 _TOOL_PREFIX = "tool_"
