@@ -15,7 +15,7 @@ from commitgate.cli.exit_codes import ExitCode
 from commitgate.cli.ledger.asking import can_ask, must_agree
 from commitgate.cli.ledger.duration import shown_duration
 from commitgate.cli.ledger.page import clipped, payload_lines, write_lines
-from commitgate.cli.ledger.place import ByOption, KeyArgument, LedgerOption, opened
+from commitgate.cli.ledger.place import ByOption, KeyArgument, LedgerOption, check_reason, opened
 from commitgate.cli.ledger.row import is_held, next_steps
 from commitgate.cli.report import result_written
 from commitgate.ledger.record import Record, State
@@ -35,7 +35,6 @@ Examples:
 """
 
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
-_MOST_REASON_CHARACTERS = 2_000
 
 
 def approve(
@@ -90,8 +89,7 @@ def reject(
     """
     with errors_told(is_json=False):
         check_person(by)
-        if len(reason) > _MOST_REASON_CHARACTERS:
-            raise CommandError(f"--reason may have at most {_MOST_REASON_CHARACTERS} characters, found {len(reason)}")
+        check_reason(reason)
         operation = operation_key(key)
         with opened(ledger) as place:
             place.row(operation)

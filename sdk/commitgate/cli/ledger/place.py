@@ -40,8 +40,19 @@ LedgerOption: TypeAlias = Annotated[
 KeyArgument: TypeAlias = Annotated[str, typer.Argument(help="The operation key.", metavar="KEY")]
 ByOption: TypeAlias = Annotated[str, typer.Option(help="Who says so; kept in the ledger.", metavar="NAME")]
 
+_MOST_REASON_CHARACTERS = 2_000
 _CONNECT_S = 10
 _BUSY_S = 5.0
+
+
+def check_reason(reason: str | None) -> None:
+    """Check what a person gives as a reason.
+
+    Raises:
+        CommandError: it is too long.
+    """
+    if reason is not None and len(reason) > _MOST_REASON_CHARACTERS:
+        raise CommandError(f"--reason may have at most {_MOST_REASON_CHARACTERS} characters, found {len(reason)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,4 +177,4 @@ def _look_at_server(url: str, name: str) -> None:
         )
 
 
-__all__ = ["ByOption", "KeyArgument", "LedgerOption", "Place", "looked_at", "opened"]
+__all__ = ["ByOption", "KeyArgument", "LedgerOption", "Place", "check_reason", "looked_at", "opened"]

@@ -9,7 +9,7 @@ from math import isfinite
 
 from commitgate.effect_kind import RESUMABLE, EffectKind
 from commitgate.ledger.record import LEASED, Record, State
-from commitgate.ledger.states import EXPIRED_REASON
+from commitgate.ledger.states import EXPIRED_REASON, is_expired
 from commitgate.retry.keys import effect_key
 
 
@@ -44,11 +44,6 @@ def is_in_doubt(row: Record, now: float) -> bool:
 def is_held(row: Record, now: float) -> bool:
     """Say whether a call holds the key."""
     return row.state in LEASED and row.lease_expires_at is not None and row.lease_expires_at > now
-
-
-def is_expired(row: Record, now: float) -> bool:
-    """Say whether the time to decide, or to make use of an approval, is over."""
-    return row.expires_at is not None and row.expires_at <= now
 
 
 def may_show_reason(row: Record) -> bool:
@@ -165,7 +160,6 @@ def _time(seconds: float) -> float | None:
 
 __all__ = [
     "Need",
-    "is_expired",
     "is_held",
     "is_in_doubt",
     "json_line",

@@ -10,7 +10,7 @@ from commitgate.cli.boundary import errors_told
 from commitgate.cli.command_error import CommandError
 from commitgate.cli.exit_codes import ExitCode
 from commitgate.cli.ledger.page import clipped, write_lines
-from commitgate.cli.ledger.place import ByOption, KeyArgument, LedgerOption, opened
+from commitgate.cli.ledger.place import ByOption, KeyArgument, LedgerOption, check_reason, opened
 from commitgate.cli.report import result_written
 from commitgate.cli.sources import STANDARD_INPUT, read_bytes
 from commitgate.gate.strict_parse import PARSER_NESTING, Parsed, strict_parse
@@ -29,7 +29,6 @@ Examples:
   commitgate ledger reconcile case-4711 --by ann --unknown --reason "asked the bank on Monday"
 """
 
-_MOST_REASON_CHARACTERS = 2_000
 _TOLD = {
     Finding.APPLIED: "It is committed: calls with this key replay it, with the result that was given.",
     Finding.NOT_APPLIED: "It is settled: nothing happened, and nothing will under this key; use another to try again.",
@@ -63,8 +62,7 @@ def reconcile(
     """
     with errors_told(is_json=False):
         check_person(by)
-        if reason is not None and len(reason) > _MOST_REASON_CHARACTERS:
-            raise CommandError(f"--reason may have at most {_MOST_REASON_CHARACTERS} characters, found {len(reason)}")
+        check_reason(reason)
         finding = _finding(applied=applied, not_applied=not_applied, unknown=unknown)
         stored = _result(finding, result)
         operation = operation_key(key)

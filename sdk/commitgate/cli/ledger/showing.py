@@ -15,7 +15,6 @@ from commitgate.cli.ledger.page import clipped, payload_lines, write_lines
 from commitgate.cli.ledger.place import KeyArgument, LedgerOption, opened
 from commitgate.cli.ledger.row import (
     Need,
-    is_expired,
     is_held,
     is_in_doubt,
     json_line,
@@ -26,6 +25,7 @@ from commitgate.cli.ledger.row import (
 )
 from commitgate.cli.report import result_written
 from commitgate.ledger.record import Record
+from commitgate.ledger.states import is_expired
 from commitgate.retry.keys import operation_key
 
 EPILOG = """
