@@ -245,7 +245,7 @@ class CommitPath(Generic[T, R]):
         if row.state is not State.COMMITTED:
             return None
         try:
-            return Applied(stored_result(effect, row.result))
+            return Applied(stored_result(effect.load, row.result))
         except StoredValueError as error:
             return Doubt("the effect ran, but its result cannot be read from the ledger's row", error)
 

@@ -238,7 +238,7 @@ def _new(key: OperationKey, step: Claim, now: float, fence_floor: int) -> Record
 
 
 def _claim(row: Record, step: Claim, now: float) -> Record:
-    _check_fingerprint(row.fingerprint, step.fingerprint)
+    check_fingerprint(row.fingerprint, step.fingerprint)
     can_resume = row.effect_kind in RESUMABLE and row.effect_kind is step.effect_kind
     taken = _transition(
         row,
@@ -408,7 +408,12 @@ def in_progress(remaining_s: float) -> InProgressError:
     )
 
 
-def _check_fingerprint(stored: Fingerprint, given: Fingerprint) -> None:
+def check_fingerprint(stored: Fingerprint, given: Fingerprint) -> None:
+    """Check that a key is used for what it stands for.
+
+    Raises:
+        KeyConflictError: it is not.
+    """
     differs = stored.differences(given)
     if differs:
         told = " and ".join(_IN_WORDS[part] for part in differs)
@@ -435,6 +440,7 @@ __all__ = [
     "Guard",
     "Transition",
     "advance",
+    "check_fingerprint",
     "check_may_run",
     "in_progress",
     "is_expired",

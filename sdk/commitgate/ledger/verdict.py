@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Generic, TypeAlias, TypeVar
 
@@ -100,7 +101,7 @@ def standing_of(record: Record, effect: Effect[T, R] | None) -> Standing[R]:
     reason = record.reason or ""
     match record.state:
         case State.COMMITTED:
-            return Applied(None if effect is None else stored_result(effect, record.result))
+            return Applied(None if effect is None else stored_result(effect.load, record.result))
         case State.FAILED_BEFORE_EFFECT:
             return Rejected(reason)
         case State.AWAITING_APPROVAL:
@@ -121,8 +122,12 @@ def doubt_reason(record: Record) -> str:
     return (record.reason if is_own else None) or UNKNOWN_REASON
 
 
-def stored_result(effect: Effect[T, R], stored: bytes | None) -> R:
+def stored_result(load: Callable[[bytes], R], stored: bytes | None) -> R:
     """Read the result of an effect that has run.
+
+    Args:
+        load: reads it: ``Effect.load``, or what reads plain JSON.
+        stored: it, as the row holds it.
 
     Raises:
         StoredValueError: it is missing or cannot be read.
@@ -131,7 +136,7 @@ def stored_result(effect: Effect[T, R], stored: bytes | None) -> R:
     if stored is None:
         raise StoredValueError(f"{told} is missing from the ledger's row; restore the ledger from a copy")
     try:
-        return effect.load(stored)
+        return load(stored)
     except (ValueError, RecursionError) as error:
         raise StoredValueError(f"{told} cannot be read from the ledger's row; restore it from a copy") from error
 

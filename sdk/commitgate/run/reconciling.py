@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from commitgate.effect import Effect
-from commitgate.errors import IllegalTransitionError, KeyConflictError, MisuseError
+from commitgate.errors import IllegalTransitionError, MisuseError
 from commitgate.finding import Applied, NotApplied, Unknown
 from commitgate.ledger.record import Record, State
+from commitgate.ledger.states import check_fingerprint
 from commitgate.ledger.steps import Finding
 from commitgate.ledger.verdict import doubt_reason
 from commitgate.retry.keys import OperationKey, effect_key
@@ -113,17 +114,9 @@ async def reconcile_key(ledger: Ledger, key: OperationKey, effect: Effect[T, R],
         state = None if record is None else record.state
         found = "it was never claimed" if state is None else f"it is {state}"
         raise IllegalTransitionError(f"nothing is in doubt under this key: {found}", state=state, step="Reconcile")
-    stored = record.fingerprint
-    differs = tuple(
-        name
-        for name, given, kept in (
-            ("effect_name", effect.name, stored.effect_name),
-            ("effect_version", effect.version, stored.effect_version),
-        )
-        if given != kept
+    check_fingerprint(
+        record.fingerprint, replace(record.fingerprint, effect_name=effect.name, effect_version=effect.version)
     )
-    if differs:
-        raise KeyConflictError(f"the key's effect has another {' and '.join(differs)}", differs=differs)
     return await write_finding(ledger, record, await look(effect, record), by=by)
 
 

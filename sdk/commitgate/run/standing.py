@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from commitgate.contract import Contract
-from commitgate.errors import StoredValueError
 from commitgate.json_value import JsonValue
 from commitgate.ledger.record import LEASED, Record, State
 from commitgate.ledger.states import LEASE_ENDED_REASON, in_progress, is_expired
-from commitgate.ledger.verdict import Applied, Standing, Waiting, standing_of
+from commitgate.ledger.verdict import Applied, Standing, Waiting, standing_of, stored_result
 from commitgate.outcome import Committed, InDoubt, Invalid, NeedsApproval, Outcome, Receipt
 from commitgate.run.ending import ending_of, forbidden
 from commitgate.run.replay import read_receipt, read_value_aside
@@ -91,15 +90,9 @@ def _unsettled(record: Record, receipt: Receipt, now: float) -> InDoubt | NeedsA
 
 
 def _result(record: Record) -> JsonValue:
-    told = "the key's effect has run, but what it returned"
-    if record.result is None:
-        if record.fingerprint.effect_name is None:
-            return None
-        raise StoredValueError(f"{told} is missing from the ledger's row; restore the ledger from a copy")
-    try:
-        return cast(JsonValue, json.loads(record.result))
-    except (ValueError, RecursionError) as error:
-        raise StoredValueError(f"{told} cannot be read from the ledger's row; restore it from a copy") from error
+    if record.result is None and record.fingerprint.effect_name is None:
+        return None
+    return cast(JsonValue, stored_result(json.loads, record.result))
 
 
 __all__ = ["NOT_USED_YET", "outcome_of", "rejected"]
