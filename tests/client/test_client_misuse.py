@@ -9,7 +9,7 @@ from scripts import GOOD, Pay, Payments, client_with
 from commitgate.backends.base import Message, Sampling
 from commitgate.client import Client
 from commitgate.errors import MisuseError
-from commitgate.ledger import MemoryLedger, ledger_at
+from commitgate.ledger import FaultLedger, MemoryLedger, ledger_at
 from commitgate.testing import ScriptedBackend
 from commitgate.timeouts import Timeouts
 
@@ -118,6 +118,16 @@ def test_wrong_argument_of_the_client_is_refused_when_it_is_made(options: dict[s
     with pytest.raises(MisuseError) as caught:
         Client(**options)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("missing", ["claim", "propose", "reconcile", "now", "has_transactions", "scan"])
+def test_ledger_that_lacks_a_method_is_refused_before_anything_is_sent(missing: str) -> None:
+    kept = {
+        name: value for name, value in vars(FaultLedger).items() if name not in (missing, "__dict__", "__weakref__")
+    }
+    partial: Any = type("Partial", (), kept)(MemoryLedger(), None)
+    with pytest.raises(MisuseError, match="ledger must be a path or a Ledger, found Partial"):
+        Client(ledger=partial)
 
 
 def test_place_that_is_no_ledger_is_refused() -> None:

@@ -53,12 +53,12 @@ def _named(place: str | os.PathLike[str]) -> Ledger:
 
 
 def checked_ledger(ledger: Ledger) -> Ledger:
-    """Return ``ledger`` where it has the methods of one.
+    """Return ``ledger`` where it has all that ``Ledger`` names.
 
     Raises:
         MisuseError: it has not.
     """
-    if not all(callable(getattr(ledger, name, None)) for name in ("claim", "commit", "release", "aclose")):
+    if not all(hasattr(ledger, name) for name in vars(Ledger) if not name.startswith("_")):
         raise wrong_kind("ledger", "a path or a Ledger", ledger)
     return ledger
 
