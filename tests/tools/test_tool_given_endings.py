@@ -23,7 +23,7 @@ from commitgate.outcome import (
     Unavailable,
 )
 from commitgate.retry import Retry
-from commitgate.testing import Chunking, ScriptedBackend, fake_time
+from commitgate.testing import Chunking, ScriptedBackend, Step, fake_time
 from commitgate.timeouts import Timeouts
 from commitgate.tools import call_key, tool
 
@@ -35,7 +35,7 @@ def anyio_backend(request: pytest.FixtureRequest) -> tuple[str, dict[str, object
     return fake_time(request.param)
 
 
-EOF: dict[str, object] = {"close": "eof"}
+EOF: Step = {"close": "eof"}
 PAID = '{"amount":100}'
 
 
@@ -60,7 +60,7 @@ class Case:
     options: dict[str, Any] = field(default_factory=dict)
 
 
-def one(args: str, *rest: dict[str, object], name: str = "pay") -> Script:
+def one(args: str, *rest: Step, name: str = "pay") -> Script:
     return [piece(0, args, name=name, id="c1"), *rest]
 
 
@@ -167,6 +167,16 @@ async def test_warning_of_a_full_turn_is_in_its_receipt() -> None:
         )
     assert isinstance(turn, Committed)
     assert turn.receipt.warnings == ("usage_equals_limit",)
+
+
+@pytest.mark.parametrize("last", [answering(), [{"close": "eof"}]], ids=["answered", "broken off"])
+async def test_warning_of_a_full_turn_is_told_of_the_whole_run(last: Script) -> None:
+    backend = ScriptedBackend(FULL, then=[last])
+    options: dict[str, Any] = {"sampling": Sampling(max_tokens=16), "retry": Retry(attempts=1)}
+    async with client_of(backend) as client:
+        outcome = await client.run_tools("scripted", tools=[Till().tool()], prompt="pay", operation_key="k", **options)
+    assert outcome.receipt.warnings == ("usage_equals_limit",)
+    assert len(backend.requests) == 2
 
 
 async def test_cut_turn_is_not_asked_for_again() -> None:

@@ -194,6 +194,28 @@ async def test_damaged_record_of_a_refusal_is_told_and_nothing_is_done(
     await ledger.aclose()
 
 
+@pytest.mark.parametrize("key", [turn_key("k", 1), call_key("k", 1, 1)])
+@pytest.mark.parametrize("is_first", [True, False])
+async def test_key_of_a_turn_or_call_that_is_used_for_something_else_conflicts(key: str, is_first: bool) -> None:
+    till, ledger, pay = Till(), MemoryLedger(), Till().tool()
+    mine = till.tool()
+    if not is_first:
+        await run(backend_of(calling(("pay", '{"amount":1}')), answering()), ledger, [mine])
+    # The same arguments, contract and effect as the call has; only who asked for them differs.
+    same: dict[str, Any] = {"prompt": "pay", "effect": pay.effect, "input_fingerprint": '{"amount":1}'}
+    async with client_of(ScriptedBackend([{"text": '{"amount":1}'}, {"finish": "stop"}]), ledger) as client:
+        if is_first:
+            own = await client.generate_structured("scripted", pay.contract, operation_key=key, **same)
+            assert isinstance(own, Committed)
+        else:
+            with pytest.raises(KeyConflictError):
+                await client.generate_structured("scripted", pay.contract, operation_key=key, **same)
+    if is_first:
+        with pytest.raises(KeyConflictError):
+            await run(backend_of(calling(("pay", '{"amount":1}')), answering()), ledger, [mine])
+    assert till.paid == ([] if is_first else [(1, "me")])
+
+
 async def test_replay_is_authorized_anew() -> None:
     allowed, ledger, till = [True], MemoryLedger(), Till()
     pay = till.tool(authorize=lambda arguments, context: allowed[0])

@@ -6,7 +6,7 @@ import secrets
 import time
 from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -31,10 +31,6 @@ from commitgate.tools.turn import ToolCall
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
-
-
-T = TypeVar("T")
-R = TypeVar("R")
 
 
 class Calling:

@@ -8,12 +8,13 @@ stored are not asked for again, and calls that ran are not run again.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Generic, cast
 
 from typing_extensions import TypeVar
 
 from commitgate.backends.base import Message
-from commitgate.outcome import Cancelled, Committed, Failed, Invalid, Outcome, Receipt, Truncated
+from commitgate.outcome import Cancelled, Committed, Failed, Invalid, Outcome, Receipt, ReceiptWarning, Truncated
 from commitgate.preview import Preview, Reset
 from commitgate.tools.call_result import CallResult, is_told
 from commitgate.tools.calling import Calling
@@ -58,15 +59,24 @@ class ToolLoop(Generic[A]):
         self._messages = list(order.messages)
         self._last: Committed[object, None] | None = None
         self._results = results
+        self._warnings = dict[ReceiptWarning, None]()
 
     async def run(self) -> Outcome[A, tuple[CallResult, ...]]:
         """Run it to its end.
+
+        Returns:
+            How it ended, with the receipt of what ended it and the warnings of all its turns.
 
         Raises:
             MisuseError: the client is being closed.
             BackendError: the model cannot be had.
             LedgerError: a key conflicts, is in progress, or the ledger cannot be used.
         """
+        outcome = await self._run()
+        warnings = tuple(dict.fromkeys((*self._warnings, *outcome.receipt.warnings)))
+        return replace(outcome, receipt=replace(outcome.receipt, warnings=warnings))
+
+    async def _run(self) -> Outcome[A, tuple[CallResult, ...]]:
         number = 1
         for _ in range(self._order.most_turns):
             asked = await self._turns.ask(number, self._messages, show=self._preview(number))
@@ -76,6 +86,7 @@ class ToolLoop(Generic[A]):
                 self._messages.append(Message("user", CUT))
                 continue
             self._last = asked
+            self._warnings.update(dict.fromkeys(asked.receipt.warnings))
             turn = await self._turns.read(asked, number)
             if isinstance(turn, Turn) and not turn.calls:
                 return self._answered(turn, asked)
