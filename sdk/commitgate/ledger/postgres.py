@@ -17,7 +17,7 @@ import anyio.to_thread
 from anyio.lowlevel import RunVar
 
 from commitgate.argument import check_finite, check_int, check_text
-from commitgate.errors import LeaseLostError, LedgerUnavailableError, MisuseError
+from commitgate.errors import LedgerUnavailableError, MisuseError
 from commitgate.ledger.base import MOST_PRUNED, SCANNED_AT_ONCE, StepLedger, check_prune
 from commitgate.ledger.postgres_connections import Bounds, Connections, Loan
 from commitgate.ledger.postgres_errors import mapped
@@ -33,7 +33,7 @@ from commitgate.ledger.postgres_rows import (
 )
 from commitgate.ledger.postgres_transaction import PostgresTransaction
 from commitgate.ledger.record import Record, Scanned, State
-from commitgate.ledger.states import advance, in_progress
+from commitgate.ledger.states import advance, in_progress, row_to_run
 from commitgate.ledger.steps import Claim, Commit, Extend, Step
 from commitgate.ledger.transaction import RolledBack, Transaction
 from commitgate.retry.keys import OperationKey
@@ -201,11 +201,8 @@ class PostgresLedger(StepLedger):
 
     def _transact(self, key: OperationKey, fence: int, work: Callable[[Transaction], bytes]) -> bytes:
         with mapped(self._connections.place), self._connections.lend(for_effect=True) as loan:
-            before, now = self._load(loan, key, "FOR UPDATE")
-            # Asked before anything runs: the claim must still be this call's.
-            advance(key, before, Commit(fence, b""), now=now)
-            if before is None or before.state is not State.EFFECT_STARTED:
-                raise LeaseLostError(f"the effect (fence {fence}) was settled by another; it is not run")
+            found, now = self._load(loan, key, "FOR UPDATE")
+            before = row_to_run(key, found, fence, now=now)
             result = _run(loan, work)
             _, now = self._load(loan, key, has_payloads=False)
             update(loan.connection, before, advance(key, before, Commit(fence, result), now=now))

@@ -29,7 +29,7 @@ from commitgate.ledger.sqlite_errors import is_busy, mapped
 from commitgate.ledger.sqlite_file import connect
 from commitgate.ledger.sqlite_rows import delete_prunable, fence_floor, insert, load, load_after, load_latest, update
 from commitgate.ledger.sqlite_transaction import check_outside, run_effect
-from commitgate.ledger.states import advance, check_may_run
+from commitgate.ledger.states import advance, row_to_run
 from commitgate.ledger.steps import Commit, Step
 from commitgate.ledger.transaction import RolledBack, Transaction
 from commitgate.retry.keys import OperationKey
@@ -123,8 +123,7 @@ class SqliteLedger(StepLedger):
         """Run a transactional effect; see ``Ledger.transact``."""
 
         def act(connection: sqlite3.Connection) -> bytes:
-            before = load(connection, key)
-            check_may_run(key, before, fence, now=self._clock())
+            before = row_to_run(key, load(connection, key), fence, now=self._clock())
             result = run_effect(connection, work, self)
             update(connection, advance(key, before, Commit(fence, result), now=self._clock()))
             return result

@@ -183,16 +183,17 @@ def advance(key: OperationKey, row: Record | None, step: Step, *, now: float, fe
             return _go_on(row, step, now)
 
 
-def check_may_run(key: OperationKey, row: Record | None, fence: int, *, now: float) -> None:
-    """Check, before a transactional effect runs, that it was started under ``fence`` and that nobody settled it since.
+def row_to_run(key: OperationKey, row: Record | None, fence: int, *, now: float) -> Record:
+    """Return the row of a transactional effect that may run now: started under ``fence``, and not settled since.
 
     Raises:
         LeaseLostError: another call took the key over, or it was found in doubt.
         IllegalTransitionError: the effect was not started.
     """
     advance(key, row, Commit(fence, b""), now=now)
-    if row is not None and row.state is not State.EFFECT_STARTED:
+    if row is None or row.state is not State.EFFECT_STARTED:
         raise LeaseLostError(f"the effect (fence {fence}) was settled by another; it is not run")
+    return row
 
 
 def is_held_by_another(row: Record, owner: str) -> bool:
@@ -441,9 +442,9 @@ __all__ = [
     "Transition",
     "advance",
     "check_fingerprint",
-    "check_may_run",
     "in_progress",
     "is_expired",
     "is_held_by_another",
     "is_prunable",
+    "row_to_run",
 ]

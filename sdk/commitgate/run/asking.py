@@ -14,7 +14,6 @@ from random import random
 from typing import Generic, TypeVar
 
 import anyio
-import anyio.to_thread
 from tenacity import AsyncRetrying, retry_if_result, stop_never
 
 from commitgate.automaton import Automaton
@@ -33,13 +32,10 @@ from commitgate.run.attempt import Attempt
 from commitgate.run.facts import Facts
 from commitgate.run.order import Order
 from commitgate.run.question import Question
+from commitgate.worker_thread import LARGE_TEXT_BYTES, aside
 
 T = TypeVar("T")
 R = TypeVar("R")
-X = TypeVar("X")
-
-LARGE_TEXT_BYTES = 65_536
-"""Texts larger than this are parsed and validated in a worker thread: that takes milliseconds and more."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -203,17 +199,17 @@ class Asking(Generic[T, R]):
             case Whole() if self.order.strict_limit and self.facts.is_at_limit:
                 return Truncated(kind="max_tokens", receipt=Receipt())
             case Whole(text):
-                reason = await _aside(text, lambda: refusal_reason(text)) if self.contract.refusal else None
+                reason = await aside(text, lambda: refusal_reason(text)) if self.contract.refusal else None
                 return await self._judge(text) if reason is None else Refused(text=reason, receipt=Receipt())
             case Outside():
                 self.facts.layers = self.judge.records
-                return await _aside(verdict.text, lambda: self.judge.explain(verdict))
+                return await aside(verdict.text, lambda: self.judge.explain(verdict))
             case _:
                 return verdict
 
     async def _judge(self, text: bytes) -> Chosen[T] | Failed:
         self.facts.layers = self.judge.records
-        chosen = await _aside(text, lambda: self.judge.choose(text))
+        chosen = await aside(text, lambda: self.judge.choose(text))
         if not isinstance(chosen, Chosen):
             return chosen
         ending = await self.judge.deliberate(chosen.value, self.checks, self.context)
@@ -222,11 +218,6 @@ class Asking(Generic[T, R]):
             self.facts.value_digest = sha256(chosen.value_json).hexdigest()
             self.facts.proposed = chosen.value_json
         return chosen if ending is None else ending
-
-
-async def _aside(text: bytes, work: Callable[[], X]) -> X:
-    """Do work on a text, where it does not block the event loop if the text is large."""
-    return await anyio.to_thread.run_sync(work) if len(text) > LARGE_TEXT_BYTES else work()
 
 
 __all__ = ["LARGE_TEXT_BYTES", "Asking"]
