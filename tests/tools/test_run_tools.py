@@ -361,6 +361,51 @@ async def test_call_that_a_person_forbids_ends_the_run_for_good() -> None:
     assert till.paid == []
 
 
+class Budget:
+    """Let a person decide, and refuse what is over a limit that may change."""
+
+    def __init__(self) -> None:
+        self.limit = 100
+
+    def tool(self, till: Till) -> Any:
+        def rule(arguments: Any) -> RuleViolation | None:
+            return RuleViolation("limit", "too much", "/amount") if arguments.amount > self.limit else None
+
+        return till.tool(rules=[rule], approve=lambda arguments, context: True)
+
+
+async def test_allowed_call_of_which_the_model_was_not_told_may_be_allowed_again() -> None:
+    till, budget = Till(), Budget()
+    backend = backend_of(calling(("pay", '{"amount":60}')), answering())
+    async with client_of(backend) as client:
+        options: dict[str, Any] = {"tools": [budget.tool(till)], "operation_key": "k", "prompt": "pay"}
+        assert isinstance(await client.run_tools("scripted", **options), NeedsApproval)
+        budget.limit = 50
+        assert isinstance(await client.approve(call_key("k", 1, 1), by="ann"), Invalid)
+        budget.limit = 100
+        assert isinstance(await client.approve(call_key("k", 1, 1), by="ann"), Committed)
+        assert isinstance(await client.run_tools("scripted", **options), Committed)
+    assert till.paid == [(60, "me")]
+
+
+async def test_allowed_call_of_which_the_model_was_told_that_it_is_refused_is_not_done() -> None:
+    till, budget, ledger = Till(), Budget(), MemoryLedger()
+    backend = backend_of(calling(("pay", '{"amount":60}')), answering())
+    async with client_of(backend, ledger) as client:
+        options: dict[str, Any] = {"tools": [budget.tool(till)], "operation_key": "k", "prompt": "pay"}
+        assert isinstance(await client.run_tools("scripted", **options), NeedsApproval)
+        await ledger.approve(call_key("k", 1, 1), by="ann")
+        budget.limit = 50
+        told_so = await client.run_tools("scripted", **options)
+        budget.limit = 100
+        assert isinstance(await client.approve(call_key("k", 1, 1), by="ann"), Invalid)
+        again = await client.run_tools("scripted", **options)
+    for outcome in (told_so, again):
+        assert isinstance(outcome, Committed)
+        assert [type(each.outcome) for each in outcome.result] == [Invalid]
+    assert till.paid == []
+
+
 async def test_call_in_doubt_ends_the_run_and_stays_in_doubt() -> None:
     def crash(amount: int) -> None:
         raise OSError

@@ -73,7 +73,8 @@ class Calling:
         outcome = self._settings.whole(await self._steps.run(replace(order, refusals=record)))
         if isinstance(outcome, NeedsApproval):
             # Whoever allows it later has the time of a call, and not what was left to this run.
-            lasting = replace(order, timeouts=self._settings.timeouts, refusals=record.lasting())
+            untold = replace(record, is_told=False)
+            lasting = replace(order, timeouts=self._settings.timeouts, refusals=untold)
             self._steps.shared.waiting.keep(key, lasting)
         return outcome
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from math import inf
 from typing import TYPE_CHECKING, cast
 
 from commitgate.contract import Contract
@@ -38,21 +37,19 @@ class RefusalRecord:
         given: the JSON that was refused; a refusal of other JSON is a conflict.
         steps: writes it.
         settings: what the steps have in common.
+        is_told: what is refused now is told to the model; else it is only looked at what was told before.
     """
 
     key: OperationKey = field(repr=False)
     given: bytes = field(repr=False)
     steps: Steps = field(repr=False)
     settings: Settings = field(repr=False)
+    is_told: bool = True
 
     @property
     def own_key(self) -> OperationKey:
         """Return the key under which the refusal is kept."""
         return OperationKey(f"{self.key}/refused")
-
-    def lasting(self) -> RefusalRecord:
-        """Return the same record for whoever goes on with the call when its run is over."""
-        return replace(self, steps=Steps(self.steps.shared), settings=replace(self.settings, ends_at=inf))
 
     async def read(self) -> Invalid | None:
         """Return the refusal; None where there was none.
@@ -74,7 +71,7 @@ class RefusalRecord:
         Raises:
             LedgerError: the ledger cannot be used.
         """
-        if not is_told(refused):
+        if not self.is_told or not is_told(refused):
             return refused
         order = self.settings.order(refusal_contract(), refusal_json(refused.failures), self.own_key, effect=None)
         if order is None:
