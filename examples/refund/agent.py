@@ -39,6 +39,7 @@ async def work(client: Client, tools: Sequence[AnyTool], name: str, person: Pers
         tools=tools,
         messages=conversation(MAILS[name], tools),
         operation_key=f"mail:{name}",
+        input_fingerprint=MAILS[name],  # so that other solved cases, in a later release, go on with the same run
         principal=person,
         most_calls=1,
         most_turns=4,

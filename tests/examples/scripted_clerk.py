@@ -20,4 +20,5 @@ TURN = {"calls": [{"name": "refund", "arguments": {"order_id": "A-1003", "cents"
 if __name__ == "__main__":
     backend = ScriptedBackend([{"text": json.dumps(TURN)}, {"finish": "stop"}], name="local")
     commitgate.backends.local.LocalBackend = lambda: backend
+    agent.LEASE_S = 0.5  # what the next process has to wait for
     anyio.run(agent.be_killed, Path(sys.argv[1]), sys.argv[2])

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from guide import blocks_of
 
-from commitgate import Client, Committed, EffectFailed, Invalid, Layer, NeedsApproval
+from commitgate import Client, Committed, EffectFailed, EffectRejected, Invalid, Layer, NeedsApproval
 from commitgate.testing import ScriptedBackend
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "refund"
@@ -110,6 +110,14 @@ async def test_amount_that_was_not_paid_is_not_paid_back(
     assert refunds == []
 
 
+def test_shop_itself_pays_back_no_more_than_was_paid(program: ModuleType, tmp_path: Path) -> None:
+    shop = program.Shop(tmp_path)
+    with closing(sqlite3.connect(shop.database)) as database:
+        for order_id, cents in (("A-1001", 2451), ("A-9999", 1)):
+            with pytest.raises(EffectRejected):
+                shop.pay_back(order_id, cents, database)
+
+
 @pytest.mark.anyio
 async def test_model_is_told_what_was_paid_and_may_correct_itself(program: ModuleType, tmp_path: Path) -> None:
     turns = (refund("A-1001", 1200), refund("A-1001", 2450), said("Done."))
@@ -150,6 +158,17 @@ async def test_large_refund_waits_for_the_supervisor_and_happens_once(program: M
 
 def be_killed(folder: Path) -> int:
     return subprocess.run([sys.executable, str(CHILD), str(folder), "radio"], timeout=60).returncode
+
+
+@pytest.mark.anyio
+async def test_run_goes_on_where_the_next_release_shows_other_solved_cases(
+    program: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await work(program, tmp_path, "lamp", refund("A-1002", 18900))
+    monkeypatch.setattr("mails.SOLVED", ())
+    outcome, _, asked = await work(program, tmp_path, "lamp")
+    assert isinstance(outcome, NeedsApproval)
+    assert asked == 0
 
 
 @pytest.mark.anyio
@@ -207,9 +226,9 @@ async def test_whole_day_ends_well_and_can_be_repeated(
     ("change", "is_right"),
     [
         ("SELECT 1", True),
-        ("DELETE FROM refunds", False),
-        ("INSERT INTO refunds (order_id, cents) VALUES ('A-1001', 2450)", False),
-        ("INSERT INTO refunds (order_id, cents) VALUES ('A-1005', 3300)", False),
+        ("UPDATE refunds SET order_id = 'A-1004' WHERE order_id = 'A-1001'", False),
+        ("UPDATE refunds SET order_id = 'A-1001' WHERE order_id = 'A-1005'", False),
+        ("INSERT INTO refunds (order_id, cents) VALUES ('A-1004', 5600)", False),
     ],
     ids=["right", "missing", "twice", "without a call"],
 )
@@ -218,6 +237,7 @@ async def test_refund_that_is_missing_or_there_twice_is_found(
 ) -> None:
     monkeypatch.setattr(program, "EXPECTED", [("A-1001", 2450)])
     await work(program, tmp_path, "tea-pot", refund("A-1001", 2450), said("Done."))
+    await work(program, tmp_path, "clock", refund("A-1005", 3300), said("Done."))
     shop = program.Shop(tmp_path)
     with closing(sqlite3.connect(shop.database)) as database, database:
         database.execute(change)
