@@ -16,6 +16,7 @@ from commitgate.ledger.sqlite_rows import (
     fence_floor,
     insert,
     load,
+    load_after,
     load_latest,
     select_latest,
     update,
@@ -34,8 +35,8 @@ RECORDS = st.builds(
     .filter(str.strip)
     .map(operation_key),
     state=st.sampled_from(State),
-    fence=st.integers(1, 2**63 - 1),
-    attempt=st.integers(1, 2**63 - 1),
+    fence=st.integers(1, 2**62),
+    attempt=st.integers(1, 2**62),
     owner=NAMES,
     lease_expires_at=st.none() | TIMES,
     expires_at=st.none() | TIMES,
@@ -125,9 +126,35 @@ def test_the_fence_floor_never_falls(fingerprint: Fingerprint) -> None:
         insert(connection, ended(fence, fingerprint))
         assert delete_prunable(connection, before=NOW, limit=10) == 1
         assert fence_floor(connection) == 7
-    connection.execute("UPDATE commitgate_ledger SET fence_floor = 'many'")
-    with pytest.raises(LedgerUnavailableError, match="fence floor"):
-        fence_floor(connection)
+    for damaged in ("many", -1, 2**63 - 1, 1.5):
+        connection.execute("UPDATE commitgate_ledger SET fence_floor = ?", (damaged,))
+        with pytest.raises(LedgerUnavailableError, match="fence floor"):
+            fence_floor(connection)
+    connection.close()
+
+
+@pytest.mark.parametrize("count", [float("inf"), 2**63 - 1, 1.5, "one", b"\x01"], ids=repr)
+@pytest.mark.parametrize("column", ["fence", "attempt"])
+def test_a_row_with_a_damaged_count_is_told_and_kept(column: str, count: object, fingerprint: Fingerprint) -> None:
+    connection = new_ledger(ended(7, fingerprint), ended(3, fingerprint))
+    connection.execute(f"UPDATE commitgate_operation SET {column} = ? WHERE fence = 7", (count,))
+    with pytest.raises(LedgerUnavailableError, match="damaged"):
+        load(connection, operation_key("7"))
+    assert [scanned.record is None for scanned in load_after(connection, b"", 9)] == [False, True]
+    if column == "fence":
+        assert delete_prunable(connection, before=NOW, limit=10) == 1
+        assert fence_floor(connection) == 3
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    "column", ["owner", "language_digest", "effect_name", "effect_version", "effect_kind", "input_fingerprint"]
+)
+def test_a_row_with_bytes_for_a_text_is_told(column: str, fingerprint: Fingerprint) -> None:
+    connection = new_ledger(ended(7, fingerprint))
+    connection.execute(f"UPDATE commitgate_operation SET {column} = x'6f6e6365'")
+    with pytest.raises(LedgerUnavailableError, match="damaged"):
+        load(connection, operation_key("7"))
     connection.close()
 
 

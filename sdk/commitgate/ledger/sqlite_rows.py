@@ -34,7 +34,12 @@ _LATEST_OF_STATE = """
 """
 _ENDED = ", ".join(f"'{state}'" for state in sorted(PRUNABLE | {State.CLAIMED}))
 _WAITING = f"'{State.AWAITING_APPROVAL}', '{State.APPROVED}'"
-_IS_OLD = "updated_at <= :before AND coalesce(lease_expires_at, :before) <= :before"
+_MOST_COUNTED = 2**62
+"""Highest fence and attempt of a row that was not damaged: no claim can count beyond what SQLite holds."""
+
+# A damaged fence would be kept as the floor, and no key could be claimed any more.
+_IS_WHOLE = f"typeof(fence) = 'integer' AND fence BETWEEN 1 AND {_MOST_COUNTED}"
+_IS_OLD = f"updated_at <= :before AND coalesce(lease_expires_at, :before) <= :before AND {_IS_WHOLE}"
 
 # What ``states.is_prunable`` says. Each part names its states, so that it is found in the index.
 SELECT_PRUNABLE = f"""
@@ -95,7 +100,7 @@ def _write(connection: sqlite3.Connection, statement: str, cells: tuple[object, 
 def fence_floor(connection: sqlite3.Connection) -> int:
     """Return the highest fence of all rows that were ever deleted."""
     row = connection.execute("SELECT fence_floor FROM commitgate_ledger").fetchone()
-    if row is None or not isinstance(row[0], int):
+    if row is None or not isinstance(row[0], int) or not 0 <= row[0] <= _MOST_COUNTED:
         # Taken for 0, it would give out fences a second time.
         raise LedgerUnavailableError("the ledger has lost its fence floor; restore it from a copy")
     return row[0]
@@ -107,7 +112,7 @@ def delete_prunable(connection: sqlite3.Connection, *, before: float, limit: int
     if not found:
         return 0
     connection.executemany("DELETE FROM commitgate_operation WHERE rowid = ?", [(row[0],) for row in found])
-    highest = max(int(row[1]) for row in found)
+    highest = max(row[1] for row in found)
     connection.execute("UPDATE commitgate_ledger SET fence_floor = max(fence_floor, ?)", (highest,))
     return len(found)
 
@@ -161,12 +166,17 @@ def _checked_record(row: Row) -> Record:
         key=OperationKey(key.decode()),
         state=State(state),
         # Columns of SQLite take values of any type.
-        fence=int(fence),
-        attempt=int(attempt),
-        owner=owner,
+        fence=_count(fence),
+        attempt=_count(attempt),
+        owner=_text(owner),
         lease_expires_at=_time(lease_expires_at),
         expires_at=_time(expires_at),
-        fingerprint=Fingerprint(language_digest, effect_name, effect_version, input_fingerprint),
+        fingerprint=Fingerprint(
+            _text(language_digest),
+            _optional_text(effect_name),
+            _optional_text(effect_version),
+            _text(input_fingerprint),
+        ),
         effect_kind=None if effect_kind is None else EffectKind(effect_kind),
         decided_by=_words(decided_by),
         value=_bytes(value),
@@ -176,6 +186,22 @@ def _checked_record(row: Row) -> Record:
         created_at=float(created_at),
         updated_at=float(updated_at),
     )
+
+
+def _count(cell: object) -> int:
+    if not isinstance(cell, int) or abs(cell) > _MOST_COUNTED:
+        raise ValueError("a fence or an attempt is a count")
+    return cell
+
+
+def _text(cell: object) -> str:
+    if not isinstance(cell, str):
+        raise TypeError("a name or a digest is text")
+    return cell
+
+
+def _optional_text(cell: object) -> str | None:
+    return None if cell is None else _text(cell)
 
 
 def _time(cell: float | None) -> float | None:
