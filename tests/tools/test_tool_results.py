@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from commitgate.gate.layers import Failure, Layer
@@ -44,10 +44,12 @@ def test_each_result_says_which_call_it_belongs_to() -> None:
 
 @settings(deadline=None)
 @given(st.text())
+@example("unassigned \u2065 \ufff0 and never to be \ufffe")
 def test_result_stays_in_its_frame_and_hides_nothing(text: str) -> None:
     told = told_results([result(text)])
     assert data_of(told)[0]["result"] == text
     assert harmless(told, keep="\n") == told
+    assert all(line.isprintable() for line in told.split("\n"))
 
 
 def test_reason_of_a_rejection_is_told() -> None:

@@ -155,7 +155,8 @@ def _on_one_line(value: JsonValue) -> str:
 
 
 def _seen(character: str) -> str:
-    return character if harmless(character) == character else json.dumps(character)[1:-1]
+    is_seen = character.isprintable() and harmless(character) == character
+    return character if is_seen else json.dumps(character)[1:-1]
 
 
 __all__ = [
