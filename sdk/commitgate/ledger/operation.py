@@ -106,6 +106,8 @@ class Operation(Generic[T, R]):
         self._failure: BaseException | None = None
         self._is_lost = False
         self._is_written = False
+        self._has_begun = False
+        self._is_given_up = False
 
     @property
     def resumed(self) -> Record | None:
@@ -150,7 +152,10 @@ class Operation(Generic[T, R]):
         try:
             await self._started.wait()
         except BaseException:
-            await self._carry_out(lambda claimed: self._give_back(claimed, "cancelled"))
+            # A keeper that has not begun holds nothing; and an event loop that is being shut down may never begin it.
+            self._is_given_up = not self._has_begun
+            if self._has_begun:
+                await self._carry_out(lambda claimed: self._give_back(claimed, "cancelled"))
             raise
         if self._failure is not None:
             raise self._failure
@@ -281,6 +286,9 @@ class Operation(Generic[T, R]):
             await self._done.wait()
 
     async def _keep(self) -> None:
+        if self._is_given_up:
+            return
+        self._has_begun = True
         with anyio.CancelScope(shield=True):
             try:
                 await self._hold()

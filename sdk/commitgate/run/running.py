@@ -44,6 +44,7 @@ class Running(Generic[T, R]):
         self._shared = shared
         self._order = order
         self._scope = anyio.CancelScope()
+        self._has_begun = False
         self.done = anyio.Event()
         self.outcome: Outcome[T, R] | None = None
         self.error: BaseException | None = None
@@ -76,7 +77,16 @@ class Running(Generic[T, R]):
         """End the call as ``Cancelled``, unless it has ended or a commit has begun. On the event loop's thread."""
         self._scope.cancel()
 
+    def leave(self) -> None:
+        """Cancel the call. One that has not begun ends here: a loop that is being shut down may never begin it."""
+        self.cancel()
+        if not (self._has_begun or self.done.is_set()):
+            self._end()
+
     async def _work(self) -> None:
+        if self.done.is_set():
+            return
+        self._has_begun = True
         try:
             with self._scope:
                 self.outcome = await self._call.run()
@@ -86,13 +96,16 @@ class Running(Generic[T, R]):
                 raise
             self.error = _tellable(error)
         finally:
-            if self.outcome is None and self.error is None:
-                self.outcome = self._call.cancelled()
-            self._shared.active.end(self)
-            if self._order.key is not None and self.outcome is not None:
-                self._shared.waiting.note(self._order.key, self._order, self.outcome)
-            self.mailbox.close()
-            self.done.set()
+            self._end()
+
+    def _end(self) -> None:
+        if self.outcome is None and self.error is None:
+            self.outcome = self._call.cancelled()
+        self._shared.active.end(self)
+        if self._order.key is not None and self.outcome is not None:
+            self._shared.waiting.note(self._order.key, self._order, self.outcome)
+        self.mailbox.close()
+        self.done.set()
 
 
 def _tellable(error: BaseException) -> BaseException:

@@ -81,7 +81,7 @@ class StructuredRun(Generic[T, R]):
         """Cancel what still runs and wait until it has ended; a commit that has begun is finished."""
         del error, trace
         self._is_left = True
-        self._running.cancel()
+        self._running.leave()
         with anyio.CancelScope(shield=True):
             await self._running.done.wait()
         if error_type is None and self._running.error is not None and not self._is_error_told:
