@@ -23,9 +23,9 @@ from commitgate import (
 )
 from commitgate.backends.base import BackendIdentity, Event, EventStream, Finish, FinishReason, TextDelta
 from commitgate.errors import MisuseError, UnsupportedError
-from commitgate.run.asking import LARGE_TEXT_BYTES
 from commitgate.run.question import MOST_REASON_CHARACTERS
 from commitgate.testing import ScriptedBackend
+from commitgate.worker_thread import LARGE_TEXT_BYTES
 
 pytestmark = pytest.mark.anyio
 

@@ -32,7 +32,7 @@ from commitgate.run.attempt import Attempt
 from commitgate.run.facts import Facts
 from commitgate.run.order import Order
 from commitgate.run.question import Question
-from commitgate.worker_thread import LARGE_TEXT_BYTES, aside
+from commitgate.worker_thread import aside
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -220,4 +220,4 @@ class Asking(Generic[T, R]):
         return chosen if ending is None else ending
 
 
-__all__ = ["LARGE_TEXT_BYTES", "Asking"]
+__all__ = ["Asking"]

@@ -15,7 +15,6 @@ from commitgate.gate.layers import Layer
 from commitgate.json_value import JsonValue
 from commitgate.outcome import Committed, Failed, Invalid, Outcome, Truncated
 from commitgate.preview import Preview, Reset
-from commitgate.run.asking import LARGE_TEXT_BYTES
 from commitgate.run.conversation import Conversation
 from commitgate.run.order import Order
 from commitgate.run.question import MOST_QUOTED_CHARACTERS, reasons
@@ -28,7 +27,7 @@ from commitgate.tools.tools_order import ToolsOrder
 from commitgate.tools.turn import Turn
 from commitgate.tools.turn_faults import turn_faults
 from commitgate.tools.turn_language import TurnLanguage, read_turn
-from commitgate.worker_thread import run_in_thread
+from commitgate.worker_thread import aside, run_in_thread
 
 if TYPE_CHECKING:
     from commitgate.contract import Contract
@@ -160,11 +159,6 @@ class Turns(Generic[A]):
         data = ending.partial_text.encode()
         faults = await run_in_thread(lambda: turn_faults(self._language, data))
         return replace(ending, failures=faults) if faults else ending
-
-
-async def aside(data: bytes, work: Callable[[], T]) -> T:
-    """Do work on a text, where it does not block the event loop if the text is large."""
-    return await run_in_thread(work) if len(data) > LARGE_TEXT_BYTES else work()
 
 
 def _corrected(refused: Invalid) -> tuple[Message, Message]:
