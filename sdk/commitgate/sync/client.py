@@ -330,7 +330,9 @@ class Client(ToolsFace):
             How it went. ``Invalid`` of the layer ``authorize`` where it had expired or is not allowed.
 
         Raises:
-            MisuseError: this client does not know the call and is not told it, or the client was not entered.
+            MisuseError: this client does not know the call and is not told it, or the client was not entered or is
+                being closed. Nothing was recorded.
+            ContractError: ``schema`` cannot be made a contract. Nothing was recorded.
             LedgerError: nothing waits under this key, or not this value (``DecisionError``); another schema or effect
                 than the call's (``KeyConflictError``); the ledger cannot be used.
         """
