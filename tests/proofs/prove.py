@@ -31,9 +31,19 @@ from proofs.part import ROOT, Part, Result, Row
 from proofs.races import RACES
 from proofs.shutdowns import SHUTDOWNS
 from proofs.state import FOLDER, State
+from proofs.storms import STORMS
 
 STREAM_PARTS: tuple[Part, ...] = (CUTS, CLIENT_CUTS, INNER_CUTS, CONCURRENCY)
-COMMIT_PARTS: tuple[Part, ...] = (KILLS, RACES, LOST_ANSWERS, OVERTAKEN, CLOCK_JUMPS, CANCELLATIONS, SHUTDOWNS)
+COMMIT_PARTS: tuple[Part, ...] = (
+    KILLS,
+    RACES,
+    LOST_ANSWERS,
+    STORMS,
+    OVERTAKEN,
+    CLOCK_JUMPS,
+    CANCELLATIONS,
+    SHUTDOWNS,
+)
 PARTS: tuple[Part, ...] = (*STREAM_PARTS, *COMMIT_PARTS, MUTANTS)
 
 HELD, BROKEN, UNFINISHED = 0, 1, 3
