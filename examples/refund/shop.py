@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from commitgate import EffectRejected
-from commitgate.ledger.transaction import Transaction
+from commitgate.ledger import Transaction
 
 SCHEMA = """
     CREATE TABLE IF NOT EXISTS orders (id TEXT PRIMARY KEY, item TEXT NOT NULL, paid_cents INTEGER NOT NULL);

@@ -221,6 +221,16 @@ def test_what_nobody_knows_stays_in_doubt(quick: QuickShell, place: Path) -> Non
     assert row["reason"] == "the effect raised OSError"
 
 
+def test_a_finding_about_an_earlier_try_settles_no_later_one(quick: QuickShell, place: Path) -> None:
+    fence = told(quick, "doubtful")["fence"]
+    change(place, "UPDATE commitgate_operation SET fence = fence + 1 WHERE key = ?", b"doubtful")
+    before = dump(place)
+    settle = ("ledger", "reconcile", "doubtful", "--by", "eve", "--not-applied", "--fence")
+    assert quick.commitgate(*settle, str(fence)).code == 8
+    assert dump(place) == before
+    assert quick.commitgate(*settle, str(fence + 1)).code == 0
+
+
 def test_an_effect_that_is_still_running_is_not_reconciled(quick: QuickShell, place: Path) -> None:
     change(
         place,

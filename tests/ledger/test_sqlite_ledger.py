@@ -385,6 +385,24 @@ def test_a_place_is_a_ledger_a_path_the_variable_or_the_users_folder(
     assert not Path(paths[2]).exists()
 
 
+@pytest.mark.parametrize(
+    "place",
+    [
+        "POSTGRESQL://u:canary@host/db",
+        " postgresql://u:canary@host/db",
+        "postgresql+psycopg://u:canary@host/db",
+        "mysql://u:canary@host/db",
+        "host=db password=canary",
+        "password = canary host=db",
+    ],
+)
+def test_an_address_in_another_spelling_is_no_name_of_a_file(place: str) -> None:
+    for named, environ in ((place, {}), (None, {"COMMITGATE_LEDGER": place})):
+        with pytest.raises(MisuseError, match="postgresql://") as caught:
+            ledger_at(named, environ)
+        assert "canary" not in str(caught.value)
+
+
 def test_a_users_folder_that_cannot_be_made_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "data").write_text("a file where the folder should be")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))

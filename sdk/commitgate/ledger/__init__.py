@@ -8,16 +8,17 @@ from commitgate.ledger.operation import Operation
 from commitgate.ledger.postgres import PostgresLedger
 from commitgate.ledger.record import Fingerprint, Record, State
 from commitgate.ledger.sqlite import SqliteLedger
+from commitgate.ledger.transaction import Row, Rows, Transaction
 from commitgate.ledger.verdict import Applied, Doubt, Rejected, Replay, Verdict
 
 __all__ = [
-    "LEDGER_VARIABLE",
     "Applied",
     "Claimed",
     "Doubt",
     "FaultLedger",
     "FaultPoint",
     "Fingerprint",
+    "LEDGER_VARIABLE",
     "Ledger",
     "MemoryLedger",
     "Operation",
@@ -25,8 +26,11 @@ __all__ = [
     "Record",
     "Rejected",
     "Replay",
+    "Row",
+    "Rows",
     "SqliteLedger",
     "State",
+    "Transaction",
     "Verdict",
     "ledger_at",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,8 +16,11 @@ from commitgate.ledger.sqlite import SqliteLedger
 LEDGER_VARIABLE = "COMMITGATE_LEDGER"
 """Environment variable that names the default ledger: a file, or a Postgres database by its URL."""
 
-_POSTGRES_URL = ("postgresql://", "postgres://")
-"""What the URLs begin with that libpq knows."""
+_POSTGRES_SCHEMES = ("postgresql", "postgres")
+"""Schemes of the URLs that libpq knows."""
+
+_URL = re.compile(r"\s*([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
+_KEYWORDS = re.compile(r"\s*(?:host|hostaddr|port|dbname|user|password|passfile|service)\s*=", re.IGNORECASE)
 
 
 def ledger_at(place: Ledger | str | os.PathLike[str] | None, environ: Mapping[str, str]) -> Ledger:
@@ -47,8 +51,15 @@ def ledger_at(place: Ledger | str | os.PathLike[str] | None, environ: Mapping[st
 
 
 def _named(place: str | os.PathLike[str]) -> Ledger:
-    if isinstance(place, str) and place.startswith(_POSTGRES_URL):
-        return PostgresLedger(place)
+    text = os.fsdecode(place)
+    if text.startswith(tuple(f"{scheme}://" for scheme in _POSTGRES_SCHEMES)):
+        return PostgresLedger(text)
+    # Another spelling of an address would become the name of a file, and messages would show the password in it.
+    if _URL.match(text) or _KEYWORDS.match(text):
+        raise MisuseError(
+            "ledger names neither a file nor a Postgres database: write postgresql://user:password@host/name, in lower "
+            "case and with nothing before it; a file whose name looks like an address wants ./ before it"
+        )
     return SqliteLedger(place)
 
 

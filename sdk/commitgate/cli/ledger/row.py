@@ -137,9 +137,12 @@ def next_steps(row: Record, now: float) -> str:
         case State.EFFECT_STARTED if row.effect_kind in RESUMABLE:
             return "the call that ran the effect is gone: the next call with this key runs it again, which does no harm"
         case State.IN_DOUBT if row.effect_kind in RESUMABLE:
-            return "the next call with this key runs the effect again, which does no harm; or reconcile it"
+            again = "the next call with this key runs the effect again, which does no harm"
+            return f"{again}; or reconcile it with --fence {row.fence}"
         case State.EFFECT_STARTED | State.IN_DOUBT:
-            return "look downstream, by the effect key, whether the effect happened; then reconcile it"
+            return (
+                f"look downstream, by the effect key, whether it happened; then reconcile it with --fence {row.fence}"
+            )
         case _:
             return _LASTING[row.state]
 

@@ -25,7 +25,7 @@ EPILOG = """
 \b
 Examples:
   commitgate ledger reconcile case-4711 --by ann --applied --result '"refund 17"'
-  commitgate ledger reconcile case-4711 --by ann --not-applied --reason "the bank has no such payment"
+  commitgate ledger reconcile case-4711 --by ann --not-applied --fence 3 --reason "the bank has no such payment"
   commitgate ledger reconcile case-4711 --by ann --unknown --reason "asked the bank on Monday"
 """
 
@@ -52,6 +52,13 @@ def reconcile(
         typer.Option(help="With --applied: what the effect returned, as JSON; - for stdin. Else null.", metavar="JSON"),
     ] = None,
     reason: Annotated[str | None, typer.Option(help="Why; kept in the ledger.", metavar="TEXT")] = None,
+    fence: Annotated[
+        int | None,
+        typer.Option(
+            help="Settle the try with this fence alone, as show tells it: not one that came after you looked.",
+            metavar="N",
+        ),
+    ] = None,
     ledger: LedgerOption = None,
 ) -> None:
     """Settle an effect that is in doubt by what was found out downstream. Nothing is run.
@@ -69,9 +76,9 @@ def reconcile(
         with opened(ledger) as place:
             row = place.row(operation)
             _check_in_doubt(row)
-            told = reason or _reason(finding, row)
+            told, looked_at = reason or _reason(finding, row), row.fence if fence is None else fence
             place.run(
-                lambda found: found.reconcile(operation, row.fence, by=by, finding=finding, result=stored, reason=told)
+                lambda found: found.reconcile(operation, looked_at, by=by, finding=finding, result=stored, reason=told)
             )
             with result_written(finding.value):
                 write_lines([f"Written down for {clipped(by, 300)}: {finding.value}.", _TOLD[finding]])
