@@ -12,13 +12,13 @@ from commitgate.ledger.transaction import Row, Rows, Transaction
 from commitgate.ledger.verdict import Applied, Doubt, Rejected, Replay, Verdict
 
 __all__ = [
+    "LEDGER_VARIABLE",
     "Applied",
     "Claimed",
     "Doubt",
     "FaultLedger",
     "FaultPoint",
     "Fingerprint",
-    "LEDGER_VARIABLE",
     "Ledger",
     "MemoryLedger",
     "Operation",
