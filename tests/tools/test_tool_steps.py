@@ -14,7 +14,7 @@ from commitgate.gate.rules import RuleViolation
 from commitgate.ledger import MemoryLedger
 from commitgate.outcome import Committed, Invalid, Outcome
 from commitgate.testing import ScriptedBackend
-from commitgate.tools import CallPreview, CallResult, Turn, tool, turn_messages
+from commitgate.tools import CallPreview, CallResult, ToolCall, Turn, tool, turn_messages
 from commitgate.worker_thread import LARGE_TEXT_BYTES
 
 pytestmark = pytest.mark.anyio
@@ -164,4 +164,8 @@ async def test_only_calls_are_run() -> None:
     async with client_of(backend_of(answering())) as client:
         with pytest.raises(MisuseError, match="call must be a ToolCall"):
             await client.run_call(preview, tools=[till.reader()], operation_key="k")
+        text: Any = '{"name":"bob"}'
+        with pytest.raises(MisuseError, match="call.arguments_json must be bytes"):
+            call = ToolCall(turn=1, ordinal=1, name="look_up", arguments_json=text)
+            await client.run_call(call, tools=[till.reader()], operation_key="k")
     assert till.looked_up == []

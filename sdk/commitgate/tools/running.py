@@ -73,6 +73,7 @@ async def next_turn(order: ToolsOrder[A], shared: Shared, turn: int) -> Outcome[
 async def run_call(call: ToolCall, tools: ToolSet, shared: Shared, settings: Settings) -> CallResult:
     """Run one call of a turn, at most once under its key."""
     check_kind("call", call, ToolCall, "a ToolCall")
+    check_kind("call.arguments_json", call.arguments_json, bytes, "bytes")
     return await Calling(tools, Steps(shared), settings).run(call)
 
 
