@@ -382,6 +382,30 @@ async def test_what_an_effect_that_failed_locked_is_free_again(
         assert connection.execute("SELECT pg_try_advisory_lock(11, 5)").fetchone() == (True,)
 
 
+async def test_an_effect_runs_after_one_that_the_ledger_could_not_record(
+    postgres_url: str, ledger: PostgresLedger, fingerprint: Fingerprint
+) -> None:
+    def note(connection: Transaction) -> bytes:
+        connection.execute("INSERT INTO refund (id) SELECT count(*) FROM refund")
+        return DONE
+
+    fence = await start(ledger, fingerprint)
+    with psycopg.connect(postgres_url) as connection:
+        connection.execute(
+            "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$"
+        )
+        connection.execute(
+            "CREATE TRIGGER fail BEFORE UPDATE ON commitgate_operation FOR EACH ROW "
+            "WHEN (NEW.state = 'committed' AND NEW.attempt < 2) EXECUTE FUNCTION fail()"
+        )
+    for _ in range(2):
+        with pytest.raises(LedgerUnavailableError):
+            await ledger.transact(KEY, fence, note)
+    with psycopg.connect(postgres_url) as connection:
+        connection.execute("DROP TRIGGER fail ON commitgate_operation")
+    assert await ledger.transact(KEY, fence, note) == DONE
+
+
 async def test_a_row_that_the_database_does_not_write_keeps_nothing_of_the_effect(
     postgres_url: str, ledger: PostgresLedger, fingerprint: Fingerprint
 ) -> None:

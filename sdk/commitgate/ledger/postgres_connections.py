@@ -91,11 +91,17 @@ class Connections:
         shelf = self._own_shelf()
         self._check_in(shelf, for_effect)
         loan: Loan | None = None
+        is_whole = False
         try:
             loan = self._begin(shelf)
             yield loan
+            is_whole = True
         finally:
-            is_usable = loan is not None and loan.is_over() and (not for_effect or loan.discard())
+            is_usable = loan is not None and loan.is_over()
+            # What an effect took on for the session, such as locks, outlives a rollback; and the driver does not know
+            # for sure what is still prepared after one.
+            if loan is not None and for_effect:
+                is_usable = is_usable and is_whole and loan.discard()
             with shelf.changed:
                 shelf.lent -= 1
                 shelf.effects -= for_effect
@@ -211,10 +217,7 @@ class Loan:
             raise LedgerUnavailableError("the server rolled the ledger's transaction back; call again")
 
     def discard(self) -> bool:
-        """Forget all that the session took on in the transaction that is over; say whether it can be used again.
-
-        Some of it outlives a rollback, as locks of the session do.
-        """
+        """Forget all that the session took on in the transaction that is over; say whether it can be used again."""
         from psycopg import Error
 
         try:
