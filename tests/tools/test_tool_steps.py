@@ -165,7 +165,7 @@ async def test_only_calls_are_run() -> None:
         with pytest.raises(MisuseError, match="call must be a ToolCall"):
             await client.run_call(preview, tools=[till.reader()], operation_key="k")
         text: Any = '{"name":"bob"}'
-        with pytest.raises(MisuseError, match="call.arguments_json must be bytes"):
-            call = ToolCall(turn=1, ordinal=1, name="look_up", arguments_json=text)
+        call = ToolCall(turn=1, ordinal=1, name="look_up", arguments_json=text)
+        with pytest.raises(MisuseError, match="arguments_json must be bytes"):
             await client.run_call(call, tools=[till.reader()], operation_key="k")
     assert till.looked_up == []
