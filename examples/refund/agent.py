@@ -17,7 +17,7 @@ from refund_tools import tools_of
 from shop import Shop
 from staff import Person
 
-from commitgate import Client, Committed, EffectFailed, NeedsApproval, Outcome, Sampling
+from commitgate import Client, Committed, EffectFailed, NeedsApproval, Outcome, Sampling, Timeouts
 from commitgate.ledger import SqliteLedger
 from commitgate.tools import AnyTool, CallEnded, CallResult, TurnPreview
 
@@ -44,6 +44,7 @@ async def work(client: Client, tools: Sequence[AnyTool], name: str, person: Pers
         most_calls=1,
         most_turns=4,
         sampling=Sampling(temperature=0.0, max_tokens=80),
+        timeouts=Timeouts(first_event_s=None, idle_s=None, progress_s=None),  # a busy machine is slow, and not gone
         in_progress="wait",  # for the lease of a process that was killed
     ) as run:
         async for item in run:
@@ -62,10 +63,8 @@ def say_call(result: CallResult, *, is_written: bool) -> None:
     call, outcome = result.call, result.outcome
     source = "the model" if is_written else "the ledger, the model was not asked"
     print(f"  turn {call.turn} from {source}: {call.name} {json.dumps(json.loads(call.arguments_json))}")
-    told = json.dumps(result.result) if result.has_run else ""
-    if isinstance(outcome, EffectFailed | NeedsApproval):
-        told = outcome.reason
-    print(f"    {outcome.name}: {told or outcome.summary()}")
+    reason = outcome.reason if isinstance(outcome, EffectFailed | NeedsApproval) else outcome.summary()
+    print(f"    {outcome.name}: {json.dumps(result.result) if result.has_run else reason}")
 
 
 async def be_killed(folder: Path, name: str) -> None:
