@@ -27,6 +27,7 @@ from commitgate.run.approval import (
     PendingApproval,
     WaitingOrders,
     check_person,
+    check_stored,
     going_on,
     order_of_stored,
     pending,
@@ -410,6 +411,8 @@ class Client(ToolsFace):
         made = None if effect is None else checked_effect(effect)
         if timeouts is not None:
             check_kind("timeouts", timeouts, Timeouts, "a Timeouts")
+        if contract is not None:
+            await check_stored(shared.ledger(), key, contract, made)
         row = await shared.ledger().approve(key, by=by, value_digest=value_digest)
         if contract is not None:
             order = order_of_stored(row, contract, made, checks=checks, principal=principal, timeouts=timeouts)
@@ -480,7 +483,7 @@ class Client(ToolsFace):
             finish_s: seconds that running calls may take to end by themselves, >= 0; then they are cancelled.
 
         Raises:
-            MisuseError: ``finish_s`` is out of range, or the client was not entered.
+            MisuseError: ``finish_s`` is out of range, the client was not entered, or one of its own calls asks for it.
         """
         wanted = "a number of seconds >= 0"
         check_finite("finish_s", finish_s, wanted)

@@ -349,7 +349,7 @@ async def test_committed_value_can_be_neither_allowed_nor_forbidden() -> None:
     ],
     ids=["schema", "effect"],
 )
-async def test_going_on_otherwise_than_the_call_conflicts_and_keeps_the_approval(
+async def test_going_on_otherwise_than_the_call_conflicts_before_anything_is_recorded(
     change: dict[str, Any], differs: tuple[str, ...]
 ) -> None:
     ledger, payments = MemoryLedger(), Payments()
@@ -358,7 +358,7 @@ async def test_going_on_otherwise_than_the_call_conflicts_and_keeps_the_approval
         with pytest.raises(KeyConflictError) as caught:
             await client.approve("k", by="ann", **{"schema": Pay, "effect": payments, **change})
         assert caught.value.differs == differs
-        assert (await only_row(ledger)).state is State.APPROVED
+        assert (await only_row(ledger)).state is State.AWAITING_APPROVAL
         assert isinstance(await client.approve("k", by="ann", schema=Pay, effect=payments), Committed)
     assert len(payments.made) == 1
 

@@ -52,6 +52,23 @@ async def test_client_at_rest_is_closed_at_once() -> None:
         assert anyio.current_time() == 0.0
 
 
+async def test_client_is_not_closed_from_inside_one_of_its_calls() -> None:
+    told: list[MisuseError] = []
+
+    async def close(value: Pay, context: EffectContext) -> str:
+        with pytest.raises(MisuseError, match="inside") as caught:
+            await client.aclose(finish_s=100.0)
+        told.append(caught.value)
+        return "done"
+
+    async with client_with(ScriptedBackend(GOOD), MemoryLedger()) as client:
+        assert isinstance(await call(client, operation_key="k", effect=close), Committed)
+        # Nothing was closed by it.
+        assert isinstance(await call(client), Committed)
+        assert await client.aclose() == Drained(endings={})
+    assert len(told) == 1
+
+
 async def test_closed_client_takes_no_further_calls() -> None:
     ledger, backend = MemoryLedger(), ScriptedBackend(GOOD)
     async with client_with(backend, ledger) as client:

@@ -191,8 +191,16 @@ async def test_rows_are_listed_latest_change_first_and_by_state(
     await ledger.extend(keys[1], 1, lease_s=30.0)
     assert [row.key for row in await ledger.list()] == ["b", "a", "c"]
     assert [row.key for row in await ledger.list(limit=2)] == ["b", "a"]
+    assert [row.key for row in await ledger.list(limit=2, is_oldest_first=True)] == ["a", "c"]
     assert [row.key for row in await ledger.list(states=[State.RELEASED])] == ["a"]
     assert await ledger.list(states=[]) == ()
+
+
+@pytest.mark.parametrize("limit", [0, -1, True, "1"])
+async def test_no_fewer_than_one_row_is_asked_for(ledger: Ledger, limit: Any) -> None:
+    for ask in (ledger.list, ledger.scan):
+        with pytest.raises(MisuseError, match="limit"):
+            await ask(limit=limit)
 
 
 async def test_no_payload_and_no_key_is_shown(

@@ -117,6 +117,8 @@ def test_what_is_listed_is_the_latest_of_the_states_asked_for(
     wanted.sort(key=lambda record: (-record.updated_at, record.key.encode()))
     assert list(load_latest(connection, states, limit)) == wanted[:limit]
     assert list(load_latest(connection, [*states, *states], limit)) == wanted[:limit]
+    wanted.sort(key=lambda record: (record.updated_at, record.key.encode()))
+    assert list(load_latest(connection, states, limit, is_oldest_first=True)) == wanted[:limit]
     connection.close()
 
 

@@ -216,12 +216,18 @@ class Ledger(Protocol):
         """Return the key's row, None where it was never claimed."""
         ...
 
-    async def list(self, *, states: Collection[State] | None = None, limit: int = 100) -> tuple[Record, ...]:
-        """Return rows, latest change first.
+    async def list(
+        self, *, states: Collection[State] | None = None, limit: int = 100, is_oldest_first: bool = False
+    ) -> tuple[Record, ...]:
+        """Return rows in the order of their last change, latest first.
 
         Args:
             states: only rows in these; None for all.
             limit: most rows, >= 1.
+            is_oldest_first: begin with the rows that have not changed for longest.
+
+        Raises:
+            MisuseError: ``limit`` is out of range.
         """
         ...
 
@@ -342,8 +348,10 @@ class StepLedger(ABC):
         """Return the key's row; see ``Ledger.read``."""
 
     @abstractmethod
-    async def list(self, *, states: Collection[State] | None = None, limit: int = 100) -> tuple[Record, ...]:
-        """Return rows, latest change first; see ``Ledger.list``."""
+    async def list(
+        self, *, states: Collection[State] | None = None, limit: int = 100, is_oldest_first: bool = False
+    ) -> tuple[Record, ...]:
+        """Return rows in the order of their last change; see ``Ledger.list``."""
 
     @abstractmethod
     async def scan(self, *, after: bytes = b"", limit: int = SCANNED_AT_ONCE) -> tuple[Scanned, ...]:
@@ -358,6 +366,17 @@ class StepLedger(ABC):
         """Take one step in one transaction; return the row after it, and the Unix time at which it was taken."""
 
 
+def check_limit(limit: int) -> None:
+    """Check how many rows are asked for.
+
+    Raises:
+        MisuseError: it is no int >= 1.
+    """
+    check_int("limit", limit)
+    if limit < 1:
+        raise MisuseError(f"limit must be >= 1, found {limit!r}")
+
+
 def check_prune(older_than_s: float, limit: int) -> None:
     """Check the arguments of ``prune``.
 
@@ -370,4 +389,4 @@ def check_prune(older_than_s: float, limit: int) -> None:
         raise MisuseError(f"older_than_s must be >= 0 and limit >= 1, found {older_than_s!r} and {limit!r}")
 
 
-__all__ = ["MOST_PRUNED", "SCANNED_AT_ONCE", "Claimed", "Ledger", "StepLedger", "check_prune"]
+__all__ = ["MOST_PRUNED", "SCANNED_AT_ONCE", "Claimed", "Ledger", "StepLedger", "check_limit", "check_prune"]

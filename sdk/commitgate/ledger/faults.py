@@ -169,9 +169,11 @@ class FaultLedger:
         """Read; no fault point."""
         return await self._ledger.read(key)
 
-    async def list(self, *, states: Collection[State] | None = None, limit: int = 100) -> tuple[Record, ...]:
+    async def list(
+        self, *, states: Collection[State] | None = None, limit: int = 100, is_oldest_first: bool = False
+    ) -> tuple[Record, ...]:
         """List; no fault point."""
-        return await self._ledger.list(states=states, limit=limit)
+        return await self._ledger.list(states=states, limit=limit, is_oldest_first=is_oldest_first)
 
     async def scan(self, *, after: bytes = b"", limit: int = SCANNED_AT_ONCE) -> tuple[Scanned, ...]:
         """Scan; no fault point."""

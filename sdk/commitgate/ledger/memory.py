@@ -8,7 +8,7 @@ from threading import Lock
 
 from anyio.lowlevel import checkpoint
 
-from commitgate.ledger.base import MOST_PRUNED, SCANNED_AT_ONCE, StepLedger, check_prune
+from commitgate.ledger.base import MOST_PRUNED, SCANNED_AT_ONCE, StepLedger, check_limit, check_prune
 from commitgate.ledger.record import Record, Scanned, State
 from commitgate.ledger.states import advance, is_prunable
 from commitgate.ledger.steps import Step
@@ -38,16 +38,21 @@ class MemoryLedger(StepLedger):
         await checkpoint()
         return self._rows.get(key)
 
-    async def list(self, *, states: Collection[State] | None = None, limit: int = 100) -> tuple[Record, ...]:
-        """Return rows, latest change first."""
+    async def list(
+        self, *, states: Collection[State] | None = None, limit: int = 100, is_oldest_first: bool = False
+    ) -> tuple[Record, ...]:
+        """Return rows in the order of their last change; see ``Ledger.list``."""
+        check_limit(limit)
         await checkpoint()
         with self._lock:
             rows = [row for row in self._rows.values() if states is None or row.state in states]
-        rows.sort(key=lambda row: (-row.updated_at, row.key))
+        rows.sort(key=lambda row: row.key)
+        rows.sort(key=lambda row: row.updated_at, reverse=not is_oldest_first)
         return tuple(rows[:limit])
 
     async def scan(self, *, after: bytes = b"", limit: int = SCANNED_AT_ONCE) -> tuple[Scanned, ...]:
         """Return rows in the order of their keys; see ``Ledger.scan``."""
+        check_limit(limit)
         await checkpoint()
         with self._lock:
             found = sorted((key.encode(), row) for key, row in self._rows.items() if key.encode() > after)

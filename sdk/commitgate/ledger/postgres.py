@@ -18,7 +18,7 @@ from anyio.lowlevel import RunVar
 
 from commitgate.argument import check_finite, check_int, check_text
 from commitgate.errors import LedgerUnavailableError, MisuseError
-from commitgate.ledger.base import MOST_PRUNED, SCANNED_AT_ONCE, StepLedger, check_prune
+from commitgate.ledger.base import MOST_PRUNED, SCANNED_AT_ONCE, StepLedger, check_limit, check_prune
 from commitgate.ledger.postgres_connections import Bounds, Connections, Loan
 from commitgate.ledger.postgres_errors import mapped
 from commitgate.ledger.postgres_rows import (
@@ -114,13 +114,21 @@ class PostgresLedger(StepLedger):
 
         return await self._in_thread(look, has_writes=False)
 
-    async def list(self, *, states: Collection[State] | None = None, limit: int = 100) -> tuple[Record, ...]:
-        """Return rows, latest change first."""
+    async def list(
+        self, *, states: Collection[State] | None = None, limit: int = 100, is_oldest_first: bool = False
+    ) -> tuple[Record, ...]:
+        """Return rows in the order of their last change; see ``Ledger.list``."""
+        check_limit(limit)
         wanted = tuple(State) if states is None else tuple(states)
-        return await self._in_thread(lambda loan: load_latest(loan.connection, wanted, limit), has_writes=False)
+
+        def look(loan: Loan) -> tuple[Record, ...]:
+            return load_latest(loan.connection, wanted, limit, is_oldest_first=is_oldest_first)
+
+        return await self._in_thread(look, has_writes=False)
 
     async def scan(self, *, after: bytes = b"", limit: int = SCANNED_AT_ONCE) -> tuple[Scanned, ...]:
         """Return rows in the order of their keys; see ``Ledger.scan``."""
+        check_limit(limit)
         return await self._in_thread(lambda loan: load_after(loan.connection, after, limit), has_writes=False)
 
     async def prune(self, *, older_than_s: float, limit: int = MOST_PRUNED) -> int:

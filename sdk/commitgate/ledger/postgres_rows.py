@@ -70,10 +70,13 @@ def load(
     return None if row[2] is None else _record(row[2:]), cast("float", row[1])
 
 
-def load_latest(connection: OpenConnection, states: Collection[State], limit: int) -> tuple[Record, ...]:
-    """Return at most ``limit`` records in one of ``states``, latest change first."""
+def load_latest(
+    connection: OpenConnection, states: Collection[State], limit: int, *, is_oldest_first: bool = False
+) -> tuple[Record, ...]:
+    """Return at most ``limit`` records in one of ``states``, in the order of their last change, latest first."""
+    order: LiteralString = "ASC" if is_oldest_first else "DESC"
     statement: LiteralString = (
-        f"SELECT {_COLUMNS} FROM commitgate_operation WHERE state = ANY(%s) ORDER BY updated_at DESC, key LIMIT %s"
+        f"SELECT {_COLUMNS} FROM commitgate_operation WHERE state = ANY(%s) ORDER BY updated_at {order}, key LIMIT %s"
     )
     rows = connection.execute(statement, ([state.value for state in states], limit), binary=True)
     return tuple(_record(row) for row in rows)

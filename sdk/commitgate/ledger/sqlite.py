@@ -23,7 +23,7 @@ from anyio.lowlevel import RunVar, checkpoint
 
 from commitgate.argument import check_finite, check_kind
 from commitgate.errors import LedgerUnavailableError, MisuseError
-from commitgate.ledger.base import MOST_PRUNED, SCANNED_AT_ONCE, StepLedger, check_prune
+from commitgate.ledger.base import MOST_PRUNED, SCANNED_AT_ONCE, StepLedger, check_limit, check_prune
 from commitgate.ledger.record import Record, Scanned, State
 from commitgate.ledger.sqlite_errors import is_busy, mapped
 from commitgate.ledger.sqlite_file import connect
@@ -139,13 +139,21 @@ class SqliteLedger(StepLedger):
         """Return the key's row, None where it was never claimed."""
         return await self._in_thread(lambda connection: load(connection, key), begin=READING)
 
-    async def list(self, *, states: Collection[State] | None = None, limit: int = 100) -> tuple[Record, ...]:
-        """Return rows, latest change first."""
+    async def list(
+        self, *, states: Collection[State] | None = None, limit: int = 100, is_oldest_first: bool = False
+    ) -> tuple[Record, ...]:
+        """Return rows in the order of their last change; see ``Ledger.list``."""
+        check_limit(limit)
         wanted = tuple(State) if states is None else tuple(states)
-        return await self._in_thread(lambda connection: load_latest(connection, wanted, limit), begin=READING)
+
+        def look(connection: sqlite3.Connection) -> tuple[Record, ...]:
+            return load_latest(connection, wanted, limit, is_oldest_first=is_oldest_first)
+
+        return await self._in_thread(look, begin=READING)
 
     async def scan(self, *, after: bytes = b"", limit: int = SCANNED_AT_ONCE) -> tuple[Scanned, ...]:
         """Return rows in the order of their keys; see ``Ledger.scan``."""
+        check_limit(limit)
         return await self._in_thread(lambda connection: load_after(connection, after, limit), begin=READING)
 
     async def aclose(self) -> None:

@@ -26,12 +26,9 @@ _PLACES = ", ".join("?" * len(_COLUMNS.split(",")))
 _SELECT = f"SELECT {_COLUMNS} FROM commitgate_operation"
 
 # One state at a time, so that each is read from the index in the order wanted, and no row that is not returned is read.
-_LATEST_OF_STATE = """
-    SELECT * FROM (
-        SELECT rowid AS id, updated_at, key FROM commitgate_operation
-        WHERE state = ? ORDER BY updated_at DESC, key LIMIT ?
-    )
-"""
+_OF_STATE = (
+    "SELECT * FROM (SELECT rowid AS id, updated_at, key FROM commitgate_operation WHERE state = ? {order} LIMIT ?)"
+)
 _ENDED = ", ".join(f"'{state}'" for state in sorted(PRUNABLE | {State.CLAIMED}))
 _WAITING = f"'{State.AWAITING_APPROVAL}', '{State.APPROVED}'"
 _MOST_COUNTED = 2**62
@@ -56,13 +53,16 @@ def load(connection: sqlite3.Connection, key: OperationKey) -> Record | None:
     return None if row is None else _record(row)
 
 
-def load_latest(connection: sqlite3.Connection, states: Collection[State], limit: int) -> tuple[Record, ...]:
-    """Return at most ``limit`` records in one of ``states``, latest change first."""
+def load_latest(
+    connection: sqlite3.Connection, states: Collection[State], limit: int, *, is_oldest_first: bool = False
+) -> tuple[Record, ...]:
+    """Return at most ``limit`` records in one of ``states``, in the order of their last change, latest first."""
     if not states:
         return ()
     wanted = list(dict.fromkeys(states))
     parameters = [parameter for state in wanted for parameter in (state.value, limit)]
-    return tuple(_record(row) for row in connection.execute(select_latest(len(wanted)), (*parameters, limit)))
+    statement = select_latest(len(wanted), is_oldest_first=is_oldest_first)
+    return tuple(_record(row) for row in connection.execute(statement, (*parameters, limit)))
 
 
 def load_after(connection: sqlite3.Connection, after: bytes, limit: int) -> tuple[Scanned, ...]:
@@ -71,10 +71,10 @@ def load_after(connection: sqlite3.Connection, after: bytes, limit: int) -> tupl
     return tuple(_scanned(row) for row in rows)
 
 
-def select_latest(states: int) -> str:
+def select_latest(states: int, *, is_oldest_first: bool = False) -> str:
     """Return the statement that lists rows of as many states; it takes a state and a limit for each, and a limit."""
-    found = " UNION ALL ".join([_LATEST_OF_STATE] * states)
-    order = "ORDER BY updated_at DESC, key"
+    order = f"ORDER BY updated_at {'ASC' if is_oldest_first else 'DESC'}, key"
+    found = " UNION ALL ".join([_OF_STATE.format(order=order)] * states)
     return f"{_SELECT} WHERE rowid IN (SELECT id FROM ({found}) {order} LIMIT ?) {order}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -52,6 +53,10 @@ class ActiveCall(Protocol):
         ...
 
 
+running_call: ContextVar[ActiveCall | None] = ContextVar("running_call", default=None)
+"""The call inside which code runs: its checks, and its effect."""
+
+
 class ActiveCalls:
     """Hold the calls that run."""
 
@@ -87,9 +92,15 @@ class ActiveCalls:
 
         Args:
             finish_s: seconds that they may take to end by themselves; then they are cancelled, and commits finished.
+
+        Raises:
+            MisuseError: it is asked for from inside one of them, by an effect or a check.
         """
-        self._is_closing = True
         calls = tuple(self._calls)
+        inside = running_call.get()
+        if inside in calls:
+            raise MisuseError("a client cannot be closed from inside one of its own calls, which would wait for itself")
+        self._is_closing = True
         with anyio.move_on_after(finish_s):
             for call in calls:
                 await call.wait()
@@ -104,4 +115,4 @@ class ActiveCalls:
         )
 
 
-__all__ = ["ActiveCall", "ActiveCalls", "Drained"]
+__all__ = ["ActiveCall", "ActiveCalls", "Drained", "running_call"]

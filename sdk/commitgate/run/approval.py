@@ -26,6 +26,9 @@ R = TypeVar("R")
 MOST_WAITING_ORDERS = 1_024
 """Most calls of which a client keeps in mind what is to be done once a person has allowed it."""
 
+MOST_EXPIRED = 64
+"""How many times as many proposals as are wanted are looked at, where expired ones stand before them."""
+
 MOST_PERSON_CHARACTERS = 256
 """Longest name of who decides: it is a name, not a place for payload."""
 
@@ -97,12 +100,14 @@ async def pending(ledger: Ledger, *, limit: int) -> tuple[PendingApproval, ...]:
     """Return what waits for a person, longest first, without what has expired."""
     from commitgate.ledger.record import State
 
-    now, asked = await ledger.now(), limit + 1
-    # A ledger lists the latest first; those that wait longest are the last of all.
-    while len(rows := await ledger.list(states=(State.AWAITING_APPROVAL,), limit=asked)) == asked:
+    now, asked = await ledger.now(), limit
+    while True:
+        rows = await ledger.list(states=(State.AWAITING_APPROVAL,), limit=asked, is_oldest_first=True)
+        waiting = [row for row in rows if row.expires_at is None or row.expires_at > now][:limit]
+        # What has expired stays in this state until somebody asks for it: others may stand behind it.
+        if len(waiting) == limit or len(rows) < asked or asked >= limit * MOST_EXPIRED:
+            return tuple(_pending(row, now) for row in waiting)
         asked *= 4
-    waiting = [row for row in rows if row.expires_at is None or row.expires_at > now]
-    return tuple(_pending(row, now) for row in sorted(waiting, key=lambda row: row.updated_at)[:limit])
 
 
 def _pending(row: Record, now: float) -> PendingApproval:
@@ -116,6 +121,23 @@ def _pending(row: Record, now: float) -> PendingApproval:
         age_s=max(0.0, now - row.updated_at),
         expires_at=row.expires_at,
     )
+
+
+async def check_stored(ledger: Ledger, key: OperationKey, contract: Contract[T], effect: Effect[T, R] | None) -> None:
+    """Check that what is told of a stored value is what its row says of it; whether it waits is for the ledger to say.
+
+    Raises:
+        KeyConflictError: it is for another contract or effect.
+    """
+    from commitgate.ledger.record import State
+    from commitgate.ledger.states import check_fingerprint
+
+    row = await ledger.read(key)
+    if row is None or row.state not in (State.AWAITING_APPROVAL, State.APPROVED):
+        return
+    name, version = (None, None) if effect is None else (effect.name, effect.version)
+    told = replace(row.fingerprint, language_digest=contract.language_digest, effect_name=name, effect_version=version)
+    check_fingerprint(row.fingerprint, told)
 
 
 def order_of_stored(
@@ -167,11 +189,13 @@ def unknown_order() -> MisuseError:
 
 
 __all__ = [
+    "MOST_EXPIRED",
     "MOST_PERSON_CHARACTERS",
     "MOST_WAITING_ORDERS",
     "PendingApproval",
     "WaitingOrders",
     "check_person",
+    "check_stored",
     "going_on",
     "order_of_stored",
     "pending",

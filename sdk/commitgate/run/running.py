@@ -10,6 +10,7 @@ from typing_extensions import TypeVar
 from commitgate.cancellation import is_cancellation, must_go_on
 from commitgate.errors import CommitgateError
 from commitgate.outcome import Outcome
+from commitgate.run.active import running_call
 from commitgate.run.mailbox import Mailbox
 from commitgate.run.order import Order
 from commitgate.run.shared import Shared
@@ -87,6 +88,7 @@ class Running(Generic[T, R]):
         if self.done.is_set():
             return
         self._has_begun = True
+        running_call.set(self)
         try:
             with self._scope:
                 self.outcome = await self._call.run()

@@ -403,7 +403,7 @@ class Client(ToolsFace):
             finish_s: seconds that running calls may take to end by themselves, >= 0; then they are cancelled.
 
         Raises:
-            MisuseError: ``finish_s`` is out of range, or the client was not entered.
+            MisuseError: ``finish_s`` is out of range, the client was not entered, or one of its own calls asks for it.
         """
         return self._bridge.wait(lambda: self._client.aclose(finish_s=finish_s))
 
