@@ -371,6 +371,9 @@ class Client(ToolsFace):
         call had them. The approval is recorded first: where going on fails, making the call again with the same key
         goes on too.
 
+        There the checks are those given here and those of the contract: leaving out ``authorize`` switches off the
+        call's own. What must never be left out belongs into the ``Contract``.
+
         Args:
             operation_key: names the business act.
             by: who allows it.

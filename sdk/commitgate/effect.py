@@ -122,6 +122,8 @@ class Effect(Generic[T, R]):
         """
         if not callable(function):
             raise MisuseError(f"effect must be a function of the value and an EffectContext, found {_kind(function)}")
+        if callable(getattr(function, "effect_of_call", None)):
+            raise MisuseError("effect is a tool; give its effect: tool.effect")
         kind = getattr(function, "effect_kind", EffectKind.ONCE)
         if not isinstance(kind, EffectKind):
             raise MisuseError(
@@ -239,8 +241,8 @@ def result_adapter(function: Callable[..., object], name: str) -> TypeAdapter[An
         return TypeAdapter[Any](annotation)
     except PydanticUserError as error:
         raise MisuseError(
-            f"the return annotation of the effect {name} has no JSON form, so its result could not be stored; return "
-            "plain data or a model, or drop the annotation"
+            f"the return annotation of the effect {name} has no JSON form, so its result could not be stored "
+            f"({str(error).splitlines()[0]}); return plain data or a model, or drop the annotation"
         ) from error
 
 

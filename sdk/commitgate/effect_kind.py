@@ -19,4 +19,8 @@ class EffectKind(StrEnum):
 RESUMABLE = frozenset((EffectKind.BY_KEY, EffectKind.TRANSACTIONAL))
 """Kinds that may be run again with the same value after a call of which nobody knows how far it came."""
 
-__all__ = ["RESUMABLE", "EffectKind"]
+
+RUN_AGAIN = "; call again with the same key: it is run again under the same effect key"
+"""What ends the reason of a doubt that the next call does away with."""
+
+__all__ = ["RESUMABLE", "RUN_AGAIN", "EffectKind"]

@@ -13,6 +13,7 @@ from typing import ClassVar, Generic, Literal, NoReturn, TypeAlias
 from typing_extensions import TypeVar
 
 from commitgate.backends.base import DeadEndCause, FaultKind, FinishReason, Usage
+from commitgate.effect_kind import RUN_AGAIN
 from commitgate.errors import (
     CancelledEndingError,
     CompileFailedError,
@@ -464,7 +465,9 @@ class InDoubt(Ending):
 
     def summary(self) -> str:
         """Return one payload-free sentence: what ended the call and what to do."""
-        return f"it is unknown whether the effect happened ({self.reason}); look downstream before doing it again"
+        # Where the reason says what to do, a second advice would contradict it.
+        advice = "" if self.reason.endswith(RUN_AGAIN) else "; look downstream before doing it again"
+        return f"it is unknown whether the effect happened ({self.reason}){advice}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,8 @@ def schema_of_type(schema: object) -> tuple[TypeAdapter[object], JsonSchema]:
     if isinstance(schema, BaseModel):
         name = type(schema).__name__
         raise MisuseError(f"schema is an instance of {name}; pass the class {name} itself")
+    if callable(getattr(schema, "effect_of_call", None)):
+        raise MisuseError("schema is a tool; give the contract of its arguments: tool.contract")
     if isinstance(schema, _VALUES) or schema is None:
         found = type(cast("object", schema)).__name__
         raise MisuseError(

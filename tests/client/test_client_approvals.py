@@ -358,6 +358,7 @@ async def test_going_on_otherwise_than_the_call_conflicts_before_anything_is_rec
         with pytest.raises(KeyConflictError) as caught:
             await client.approve("k", by="ann", **{"schema": Pay, "effect": payments, **change})
         assert caught.value.differs == differs
+        assert "give schema= and effect= as the call had them" in str(caught.value)
         assert (await only_row(ledger)).state is State.AWAITING_APPROVAL
         assert isinstance(await client.approve("k", by="ann", schema=Pay, effect=payments), Committed)
     assert len(payments.made) == 1

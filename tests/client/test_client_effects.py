@@ -656,6 +656,7 @@ class TestInTime:
             outcome = await act(client, deed, timeouts=Timeouts(total_s=60.0))
             assert isinstance(outcome, InDoubt)
             assert ("call again" in outcome.reason) is (kind is EffectKind.BY_KEY)
+            assert ("look downstream" in outcome.summary()) is (kind is not EffectKind.BY_KEY)
             assert anyio.current_time() == pytest.approx(60.0, abs=1.0)
             again = await act(client, deed)
         assert isinstance(again, Committed if kind is EffectKind.BY_KEY else InDoubt)

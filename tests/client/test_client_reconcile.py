@@ -311,7 +311,7 @@ async def test_effect_without_a_function_that_looks_is_misuse() -> None:
     async def deed(value: Pay, context: EffectContext) -> None: ...
 
     async with client_with(ScriptedBackend(GOOD)) as client:
-        with pytest.raises(MisuseError, match="reconcile="):
+        with pytest.raises(MisuseError, match=r"reconcile=.*commitgate ledger reconcile"):
             await client.reconcile("k", deed)
         with pytest.raises(MisuseError):
             await client.reconcile("k", deed, by=" ")

@@ -398,7 +398,7 @@ def test_a_conflict_names_all_parts_that_differ() -> None:
     with pytest.raises(KeyConflictError) as caught:
         advance(KEY, row(RELEASED), Claim(other, "second", 30.0), now=NOW)
     assert caught.value.differs == ("language_digest", "effect_name", "effect_version", "input_fingerprint")
-    told = "another contract and effect and version of its effect and input (its messages, or its input_fingerprint);"
+    told = "of one) and effect and version of its effect and input (its messages, or its input_fingerprint);"
     assert told in str(caught.value)
 
 
@@ -491,7 +491,9 @@ def test_an_error_of_an_illegal_step_says_what_was_found() -> None:
 
 @pytest.mark.parametrize(("left_s", "told_s"), [(12.5, 12.5), (0.0, 0.0), (-3.0, 0.0)])
 def test_time_left_of_a_lease_is_told_and_never_negative(left_s: float, told_s: float) -> None:
-    assert in_progress(left_s).lease_remaining_s == told_s
+    told = in_progress(left_s)
+    assert told.lease_remaining_s == told_s
+    assert 'in_progress="wait"' in str(told)
 
 
 def test_a_call_whose_lease_ended_goes_on_while_nobody_claimed() -> None:

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from commitgate.effect import EffectContext, TransactionContext
+from commitgate.contract import Contract
+from commitgate.effect import Effect, EffectContext, TransactionContext
 from commitgate.effect_kind import EffectKind
 from commitgate.errors import EffectRejected, MisuseError, SchemaError
 from commitgate.gate.rules import RuleViolation
@@ -229,6 +230,14 @@ def test_reading_is_never_in_doubt() -> None:
 
 
 def reconcile(key: str, record: object) -> Any: ...
+
+
+def test_tool_in_the_place_of_its_effect_or_its_contract_says_what_to_give() -> None:
+    misplaced: Any = deliver
+    with pytest.raises(MisuseError, match=r"give its effect: tool\.effect"):
+        Effect[Any, Any].of(misplaced)
+    with pytest.raises(MisuseError, match=r"tool\.contract"):
+        Contract.of(misplaced)
 
 
 def test_two_tools_of_one_name_are_refused() -> None:

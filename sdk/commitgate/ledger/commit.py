@@ -17,7 +17,7 @@ import anyio
 
 from commitgate.cancellation import is_interrupt, must_go_on
 from commitgate.effect import Effect, EffectContext, TransactionContext
-from commitgate.effect_kind import EffectKind
+from commitgate.effect_kind import RUN_AGAIN, EffectKind
 from commitgate.errors import EffectRejected, LeaseLostError, LedgerUnavailableError, StoredValueError
 from commitgate.ledger.base import Claimed, Ledger
 from commitgate.ledger.record import Record, State
@@ -30,8 +30,6 @@ R = TypeVar("R")
 
 WRITE_TRIES = 2
 """Tries of a write: what a store that failed for a moment has done with the first shows at the second."""
-
-AGAIN = "; call again with the same key: it is run again under the same effect key"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +91,7 @@ class CommitPath(Generic[T, R]):
         )
 
     async def _run_effect(self, effect: Effect[T, R], value: T, timeout_s: float | None) -> Verdict[R]:
-        again = AGAIN if effect.kind is EffectKind.BY_KEY else ""
+        again = RUN_AGAIN if effect.kind is EffectKind.BY_KEY else ""
         try:
             returned = await _within(timeout_s, effect.run(value, self._context(effect, timeout_s)))
         except EffectRejected as rejection:
@@ -299,4 +297,4 @@ async def _within(timeout_s: float | None, work: Awaitable[R]) -> tuple[R] | Non
     return None
 
 
-__all__ = ["AGAIN", "WRITE_TRIES", "CommitPath", "write_settled"]
+__all__ = ["WRITE_TRIES", "CommitPath", "write_settled"]

@@ -58,8 +58,10 @@ from commitgate.retry.keys import OperationKey
 LEASE_ENDED_REASON = "the lease ended after the effect was started"
 EXPIRED_REASON = "nobody decided in time"
 
+USE_ANOTHER_KEY = "use another key for another operation, or repeat the first one unchanged"
+
 _IN_WORDS = {
-    "language_digest": "contract",
+    "language_digest": "contract (for a run of tools: other tools, or other arguments of one)",
     "effect_name": "effect",
     "effect_version": "version of its effect",
     "input_fingerprint": "input (its messages, or its input_fingerprint)",
@@ -404,13 +406,18 @@ def in_progress(remaining_s: float) -> InProgressError:
     remaining_s = max(0.0, remaining_s)
     return InProgressError(
         f"another call holds the operation key; its lease ends in {remaining_s:.1f} s unless it is renewed. "
-        "Wait for it, then call again",
+        'Wait for it, then call again; a call with in_progress="wait" waits by itself',
         lease_remaining_s=remaining_s,
     )
 
 
-def check_fingerprint(stored: Fingerprint, given: Fingerprint) -> None:
+def check_fingerprint(stored: Fingerprint, given: Fingerprint, *, advice: str = USE_ANOTHER_KEY) -> None:
     """Check that a key is used for what it stands for.
+
+    Args:
+        stored: what it stands for.
+        given: what it is used for.
+        advice: what to do where they differ.
 
     Raises:
         KeyConflictError: it is not.
@@ -419,8 +426,7 @@ def check_fingerprint(stored: Fingerprint, given: Fingerprint) -> None:
     if differs:
         told = " and ".join(_IN_WORDS[part] for part in differs)
         raise KeyConflictError(
-            f"the operation key was used before with another {told}; use another key for another operation, or repeat "
-            "the first one unchanged",
+            f"the operation key was used before with another {told}; {advice}",
             differs=differs,
         )
 
@@ -438,6 +444,7 @@ __all__ = [
     "EXPIRED_REASON",
     "LEASE_ENDED_REASON",
     "TRANSITIONS",
+    "USE_ANOTHER_KEY",
     "Guard",
     "Transition",
     "advance",

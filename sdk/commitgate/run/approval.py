@@ -137,7 +137,7 @@ async def check_stored(ledger: Ledger, key: OperationKey, contract: Contract[T],
         return
     name, version = (None, None) if effect is None else (effect.name, effect.version)
     told = replace(row.fingerprint, language_digest=contract.language_digest, effect_name=name, effect_version=version)
-    check_fingerprint(row.fingerprint, told)
+    check_fingerprint(row.fingerprint, told, advice="give schema= and effect= as the call had them")
 
 
 def order_of_stored(

@@ -108,7 +108,10 @@ async def reconcile_key(ledger: Ledger, key: OperationKey, effect: Effect[T, R],
         IllegalTransitionError: nothing is in doubt under this key.
     """
     if effect.reconcile is None:
-        raise MisuseError(f"the effect {effect.name} cannot be looked for: mark it with reconcile=")
+        raise MisuseError(
+            f"the effect {effect.name} cannot be looked for: mark it with reconcile=; what a person found out is "
+            "written down by 'commitgate ledger reconcile' or the ledger's own reconcile"
+        )
     record = await ledger.read(key)
     if record is None or record.state not in (State.IN_DOUBT, State.EFFECT_STARTED):
         state = None if record is None else record.state
