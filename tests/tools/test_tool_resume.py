@@ -13,7 +13,7 @@ from till import Till, answering, backend_of, calling, client_of
 from commitgate.errors import InProgressError, KeyConflictError, StoredValueError
 from commitgate.gate.rules import RuleViolation
 from commitgate.ledger import MemoryLedger, SqliteLedger
-from commitgate.outcome import Committed, InDoubt, Invalid
+from commitgate.outcome import Committed, InDoubt, Invalid, NeedsApproval
 from commitgate.testing import FaultPoint, ScriptedBackend
 from commitgate.tools import Tool, call_key, turn_key
 
@@ -77,6 +77,29 @@ async def test_turn_that_breaks_off_is_asked_for_again_and_calls_before_it_are_n
     assert [amount for amount, _ in till.paid] == [1, 2, 3, 5]
 
 
+async def test_run_whose_stored_turn_was_deleted_asks_for_no_other_one() -> None:
+    till, ledger = Till(), MemoryLedger()
+    pay = till.tool(approve=lambda arguments, context: arguments.amount == 2)
+    first = await run(backend_of(calling(*TURN)), ledger, [pay])
+    assert isinstance(first, NeedsApproval)
+    assert till.paid == [(1, "me")]
+    assert await ledger.prune(older_than_s=0.0) == 2  # the turn, and the call that ran; the one that waits stays
+    second = backend_of(calling(*TURN), answering())
+    with pytest.raises(KeyConflictError, match="turn 1 of this run is not in the ledger") as caught:
+        await run(second, ledger, [pay])
+    assert caught.value.differs == ("turn",)
+    assert (len(second.requests), till.paid) == (0, [(1, "me")])
+
+
+async def test_run_of_which_nothing_is_left_begins_anew() -> None:
+    till, ledger = Till(), MemoryLedger()
+    await run(backend_of(calling(*TURN), answering()), ledger, [till.tool()])
+    await ledger.prune(older_than_s=0.0)
+    assert await ledger.list() == ()
+    assert isinstance(await run(backend_of(calling(*TURN), answering()), ledger, [till.tool()]), Committed)
+    assert len(till.paid) == 6
+
+
 async def test_vendors_ids_and_spelling_are_no_part_of_the_identity() -> None:
     till, ledger = Till(), MemoryLedger()
     turn = [{"tool": {"i": 4, "id": "x", "name": "pay", "args": '{ "amount" : 1.00e0 }'}}, {"finish": "stop"}]
@@ -125,14 +148,13 @@ async def refused_once(ledger: MemoryLedger, till: Till) -> Tool[..., Any]:
     return pay
 
 
-async def test_refusal_holds_for_the_same_call_of_a_turn_that_is_asked_for_anew() -> None:
+async def test_turn_of_which_a_refusal_is_left_is_not_asked_for_anew() -> None:
     till, ledger = Till(), MemoryLedger()
     pay = await refused_once(ledger, till)
-    for _ in range(2):
-        outcome = await run(backend_of(calling(("pay", '{ "amount": 60 }')), answering()), ledger, [pay])
-        assert isinstance(outcome, Committed)
-        assert [type(each.outcome) for each in outcome.result] == [Invalid]
-    assert till.paid == []
+    backend = backend_of(calling(("pay", '{ "amount": 60 }')), answering())
+    with pytest.raises(KeyConflictError, match="turn 1 of this run is not in the ledger"):
+        await run(backend, ledger, [pay])
+    assert (len(backend.requests), till.paid) == (0, [])
 
 
 async def test_refusal_of_other_arguments_is_a_conflict() -> None:

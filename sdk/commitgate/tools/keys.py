@@ -27,6 +27,15 @@ def run_key(text: str) -> OperationKey:
     return found
 
 
+def turns_of(key: str) -> str:
+    """Return what the keys of all turns and calls of a run begin with.
+
+    Args:
+        key: the operation key of the run.
+    """
+    return f"{run_key(key)}/turn/"
+
+
 def turn_key(key: str, turn: int) -> OperationKey:
     """Return the key under which a turn is stored, whole, before its first call runs.
 
@@ -34,7 +43,7 @@ def turn_key(key: str, turn: int) -> OperationKey:
         key: the operation key of the run.
         turn: its number, from 1.
     """
-    return OperationKey(f"{run_key(key)}/turn/{check_counted('turn', turn)}")
+    return OperationKey(f"{turns_of(key)}{check_counted('turn', turn)}")
 
 
 def call_key(key: str, turn: int, ordinal: int) -> OperationKey:
@@ -60,4 +69,4 @@ def check_counted(name: str, number: int) -> int:
     return number
 
 
-__all__ = ["MAX_RUN_KEY_BYTES", "call_key", "check_counted", "run_key", "turn_key"]
+__all__ = ["MAX_RUN_KEY_BYTES", "call_key", "check_counted", "run_key", "turn_key", "turns_of"]

@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING, Generic, cast
 from typing_extensions import TypeVar
 
 from commitgate.backends.base import Message
+from commitgate.errors import KeyConflictError
 from commitgate.gate.checks import Checks
 from commitgate.gate.exact_json import encode
 from commitgate.gate.layers import Layer
 from commitgate.json_value import JsonValue
 from commitgate.outcome import Committed, Failed, Invalid, Outcome, Truncated
 from commitgate.preview import Preview, Reset
+from commitgate.retry.keys import OperationKey
 from commitgate.run.conversation import Conversation
 from commitgate.run.order import Order
 from commitgate.run.question import MOST_QUOTED_CHARACTERS, reasons
 from commitgate.timeouts import Timeouts
 from commitgate.tools.call_result import is_told
-from commitgate.tools.keys import turn_key
+from commitgate.tools.keys import turn_key, turns_of
 from commitgate.tools.refusal_record import RefusalRecord
 from commitgate.tools.steps import Settings, Steps
 from commitgate.tools.tools_order import ToolsOrder
@@ -71,7 +73,12 @@ class Turns(Generic[A]):
         Returns:
             ``Committed`` where it is whole, fits the language, and is stored where there is a key. Nothing else may
             set off a call.
+
+        Raises:
+            KeyConflictError: the ledger has calls of this turn, and not the turn: it was deleted.
         """
+        if self._order.key is not None:
+            await self._steps.wait_for(self._check_not_deleted(self._order.key, number))
         asked = tuple(messages)
         reasks = self._order.retry.reasks
         while True:
@@ -80,6 +87,24 @@ class Turns(Generic[A]):
                 return outcome
             reasks -= 1
             asked = (*asked, *_corrected(outcome))
+
+    async def _check_not_deleted(self, run: OperationKey, number: int) -> None:
+        """Check that no turn is asked for anew of which calls were made: the model would have them made again."""
+        ledger = self._steps.shared.ledger()
+        key = turn_key(run, number)
+        if await ledger.read(key) is not None:
+            return
+        # Rows are deleted in the order of their age: where the first turn is there, so is all that came after it.
+        prefix = (turns_of(run) if number == 1 else f"{key}/").encode()
+        later = await ledger.scan(after=prefix, limit=1)
+        # Another run may have stored the turn meanwhile; it does so before any call of it.
+        if later and later[0].key.startswith(prefix) and await ledger.read(key) is None:
+            raise KeyConflictError(
+                f"turn {number} of this run is not in the ledger, though later rows of the run are: it was deleted, or "
+                "they are another operation's. Nothing was asked or done; look at what they did, and use another "
+                "operation_key for what is left",
+                differs=("turn",),
+            )
 
     async def _ask(
         self, number: int, messages: tuple[Message, ...], show: Callable[[Preview | Reset], None] | None
