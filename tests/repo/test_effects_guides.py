@@ -49,7 +49,7 @@ async def test_every_block_of_the_guide_to_effects_runs(
     scripted: ScriptedBackend, capsys: pytest.CaptureFixture[str]
 ) -> None:
     await run_blocks(blocks_of("effects.md"), "effects")
-    assert len(scripted.requests) == 4
+    assert len(scripted.requests) == 6
     assert capsys.readouterr().out == "0 {} ()\n"
 
 

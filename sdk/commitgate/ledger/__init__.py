@@ -8,6 +8,7 @@ from commitgate.ledger.operation import Operation
 from commitgate.ledger.postgres import PostgresLedger
 from commitgate.ledger.record import Fingerprint, Record, State
 from commitgate.ledger.sqlite import SqliteLedger
+from commitgate.ledger.steps import Finding
 from commitgate.ledger.transaction import Row, Rows, Transaction
 from commitgate.ledger.verdict import Applied, Doubt, Rejected, Replay, Verdict
 
@@ -18,6 +19,7 @@ __all__ = [
     "Doubt",
     "FaultLedger",
     "FaultPoint",
+    "Finding",
     "Fingerprint",
     "Ledger",
     "MemoryLedger",
