@@ -149,6 +149,17 @@ def test_new_id_on_a_used_index_is_a_fault() -> None:
     assert fault_of(joined) == "id_changed_on_index"
 
 
+def test_call_that_comes_again_on_another_index_is_a_fault() -> None:
+    again = [call(0, '{"amount":1}', name="pay", id="c1"), call(1, '{"amount":1}', name="pay", id="c1"), STOP]
+    assert fault_of(join(again)) == "id_repeated"
+
+
+@pytest.mark.parametrize("ids", [("c1", "c2"), (None, None), ("", "")])
+def test_calls_with_ids_of_their_own_or_none_are_two(ids: tuple[str | None, str | None]) -> None:
+    two = [call(index, '{"amount":1}', name="pay", id=given) for index, given in enumerate(ids)]
+    assert fault_of(join([*two, STOP])) is None
+
+
 def test_split_name_is_put_together_and_a_repeated_one_is_not() -> None:
     split = join([call(0, name="pa", id="c1"), call(0, "{}", name="y"), STOP])
     repeated = join([call(0, '{"am', name="pay", id="c"), call(0, 'ount":1}', name="pay", id="c"), STOP])

@@ -36,6 +36,7 @@ MOST_HELD_BYTES = 1_048_576
 
 _MESSAGES = {
     "id_changed_on_index": "a call changed its id: two calls were sent as one",
+    "id_repeated": "two calls have one id: one call was sent twice",
     "name_changed": "a call changed its name after its arguments had begun",
     "name_too_long": f"a call has a name of more than {MAX_JOINED_NAME_CHARACTERS} characters",
     "arguments_not_one_value": "the arguments of a call are more or other than one JSON value",
@@ -131,6 +132,9 @@ class TurnJoining:
             if call.id and call.id != delta.id:
                 raise _JoiningFaultError("id_changed_on_index")
             call.id = delta.id
+            # Two with one id may be one call that came twice, and would then happen twice.
+            if any(other.id == call.id and other is not call for other in self._order):
+                raise _JoiningFaultError("id_repeated")
         if delta.name:
             _read_name(call, delta.name)
         if delta.arguments:
