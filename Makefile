@@ -39,7 +39,7 @@ demo-web: $(RUNTIME) ## The same in a browser, on port 8000 of this machine
 	@$(VENV)/bin/commitgate models pull
 	@$(PY) examples/form_web/web.py
 
-demo-refund: $(RUNTIME) ## Refund orders with tools: an approval, a denial, a crash and the way on, into build/demo-refund
+demo-refund: $(RUNTIME) ## Refund orders with tools: an approval, a denial, a crash and the way on, in 1 to 4 minutes, into build/demo-refund
 	@$(VENV)/bin/commitgate models pull
 	@rm -rf $(DEMO)-refund
 	@mkdir -p $(DEMO)-refund

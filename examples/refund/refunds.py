@@ -71,7 +71,9 @@ async def main(folder: Path) -> int:
         print(f"  the process ended with {child.returncode}; refunds of A-1003: {shop.refunds().count(EXPECTED[2])}")
         await work(client, tools, "radio", CLERK)
         await work(client, tools, "clock", CLERK)
-        return 0 if await is_told_right(shop, ledger) else 1
+        is_right = await is_told_right(shop, ledger)
+    print("\nevery refund is there, once" if is_right else "\nthe refunds are not as they must be")
+    return 0 if is_right else 1
 
 
 if __name__ == "__main__":

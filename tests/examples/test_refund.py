@@ -218,6 +218,7 @@ async def test_whole_day_ends_well_and_can_be_repeated(
     out = capfd.readouterr().out
     assert out.count("the process ended with -9; refunds of A-1003: 0") == 1
     assert out.count("waits: ") == 1
+    assert out.count("\nevery refund is there, once\n") == 2
     assert 'the run ends; the model says: "I refunded 3300 cents."' in out
 
 
