@@ -175,6 +175,13 @@ LOOP: list[object] = []
 LOOP.append(LOOP)
 
 
+def test_an_annotation_without_json_form_is_told_with_what_is_wrong_with_it() -> None:
+    class Opaque: ...
+
+    with pytest.raises(MisuseError, match=r"no JSON form.*\(.*Opaque.*\); return plain data"):
+        Effect.of(returning(Opaque))
+
+
 @pytest.mark.parametrize("annotation", [Any, float, list[float], str])
 @pytest.mark.parametrize(
     "result", [NotJson(), math.nan, [math.inf], "\ud800", b"\xff", LOOP], ids=lambda r: type(r).__name__

@@ -42,8 +42,8 @@ def prune(
 
     A key whose row is deleted is new again: a call with it asks the model and runs the effect anew. So give an age
     beyond that of every retry, and well beyond approval_expires_s: a run of tools that waits for a person or is in
-    doubt refuses to go on once rows of its turns or calls are gone. What is in progress, in doubt or waits for a person
-    is never deleted.
+    doubt refuses to go on once rows of its turns are gone. What is in progress, in doubt or waits for a person is never
+    deleted.
     """
     with errors_told(is_json=False):
         older_than_s = read_duration(older_than, "--older-than")
