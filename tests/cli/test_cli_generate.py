@@ -115,7 +115,7 @@ def test_no_other_ending_leaves_a_committed_row(shell: Shell, script: Script) ->
 
 def states(ledger: Path) -> list[str]:
     with closing(sqlite3.connect(ledger)) as database:
-        return [state.upper() for (state,) in database.execute("SELECT state FROM operation")]
+        return [state.upper() for (state,) in database.execute("SELECT state FROM commitgate_operation")]
 
 
 def test_committed_row_is_seen(shell: Shell) -> None:

@@ -46,5 +46,5 @@ def test_five_tokens_are_truncated_and_leave_no_committed_row(shell: Shell) -> N
     assert done.report["value"] is None
     assert done.report["partial_text"].startswith("{")
     with closing(sqlite3.connect(shell.folder / "ledger.sqlite")) as database:
-        rows = [state.upper() for (state,) in database.execute("SELECT state FROM operation")]
+        rows = [state.upper() for (state,) in database.execute("SELECT state FROM commitgate_operation")]
     assert rows == ["RELEASED"]
