@@ -12,6 +12,7 @@ from commitgate.client import Client
 from commitgate.ledger import Fingerprint, MemoryLedger, Operation
 from commitgate.retry import operation_key
 from commitgate.testing import ScriptedBackend
+from commitgate.tools import tool
 
 pytestmark = [pytest.mark.anyio, pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")]
 
@@ -31,6 +32,17 @@ async def make_a_call() -> None:
         await client.generate_structured("scripted", PAY, prompt="x", operation_key="k")
 
 
+@tool(effect="read")
+def look_up(name: str) -> str:
+    return name
+
+
+async def run_tools() -> None:
+    client = Client(backends={"scripted": ScriptedBackend(GOOD)}, ledger=MemoryLedger())
+    async with client, client.stream_tools("scripted", tools=[look_up], prompt="x") as run:
+        await run.outcome()
+
+
 async def hold_a_key() -> None:
     async with anyio.create_task_group() as group:
         operation: Operation[object, object] = Operation(
@@ -47,7 +59,7 @@ async def hold_a_key() -> None:
 
 
 @pytest.mark.parametrize("turns", range(MOST_TURNS))
-@pytest.mark.parametrize("work", [make_a_call, hold_a_key])
+@pytest.mark.parametrize("work", [make_a_call, run_tools, hold_a_key])
 async def test_no_task_waits_for_one_that_never_begins(work: Callable[[], Awaitable[None]], turns: int) -> None:
     own = asyncio.all_tasks()
     working = asyncio.ensure_future(work())

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
-from types import TracebackType
 from typing import Generic
 
-import anyio
-from anyio.lowlevel import checkpoint_if_cancelled
 from typing_extensions import TypeVar
 
-from commitgate.errors import MisuseError
 from commitgate.outcome import Outcome
 from commitgate.preview import Preview, Reset
-from commitgate.run.abandonment import call_site, call_soon
+from commitgate.run.handle import RunHandle
 from commitgate.run.mailbox import MailboxReader
 from commitgate.run.order import Order
 from commitgate.run.running import Running
@@ -25,7 +19,7 @@ T = TypeVar("T", default=object)
 R = TypeVar("R", default=None)
 
 
-class StructuredRun(Generic[T, R]):
+class StructuredRun(RunHandle, Generic[T, R]):
     """Follow one call. Enter it with ``async with``; it starts then, and leaving it early cancels it.
 
     Iterating gives previews while the text grows, and ends when the call has ended. A slow consumer skips previews; it
@@ -43,21 +37,9 @@ class StructuredRun(Generic[T, R]):
         *,
         is_watched: bool,
     ) -> None:
-        self._run_soon: Callable[[Callable[[], None]], None] | None = None
-        self._made_at = call_site()
         self._running = Running(order, shared, is_watched=is_watched)
         self._reader = MailboxReader(self._running.mailbox)
-        self._is_error_told = False
-        self._is_left = False
-
-    def __del__(self) -> None:
-        """End a call that nobody can follow any more."""
-        run_soon = getattr(self, "_run_soon", None)
-        if run_soon is None or self._is_left or self._running.done.is_set():
-            return
-        run_soon(self._running.cancel)
-        message = f"a run made at {self._made_at} was dropped while it ran; use it with: async with ... as run"
-        warnings.warn(message, ResourceWarning, stacklevel=2, source=self)
+        super().__init__(self._running, "stream_structured")
 
     async def __aenter__(self) -> StructuredRun[T, R]:
         """Start the call.
@@ -65,27 +47,8 @@ class StructuredRun(Generic[T, R]):
         Raises:
             MisuseError: it was started before, or its client was left or is being closed.
         """
-        if self._is_entered:
-            raise MisuseError("a run is entered once; make another call")
-        run_soon = call_soon()
-        try:
-            self._running.start()
-        except RuntimeError as error:
-            raise MisuseError("the client of this run was left; make the call with a client that is entered") from error
-        self._run_soon = run_soon
+        self._enter()
         return self
-
-    async def __aexit__(
-        self, error_type: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Cancel what still runs and wait until it has ended; a commit that has begun is finished."""
-        del error, trace
-        self._is_left = True
-        self._running.leave()
-        with anyio.CancelScope(shield=True):
-            await self._running.done.wait()
-        if error_type is None and self._running.error is not None and not self._is_error_told:
-            raise self._told(self._running.error)
 
     def __aiter__(self) -> StructuredRun[T, R]:
         """Iterate over previews and resets."""
@@ -132,41 +95,21 @@ class StructuredRun(Generic[T, R]):
             BackendError: the model cannot be had.
             LedgerError: the key conflicts, is in progress, or the ledger cannot be used.
         """
-        self._check_entered()
-        running = self._running
-        await running.done.wait()
-        # A scope that holds both this task and the client ends the call first; its cancellation must arrive here too.
-        await checkpoint_if_cancelled()
-        if running.error is not None:
-            raise self._told(running.error)
-        assert running.outcome is not None, "a run without an error has an outcome"
-        return running.outcome
+        await self._wait()
+        assert self._running.outcome is not None, "a run without an error has an outcome"
+        return self._running.outcome
 
     @property
     def is_done(self) -> bool:
         """Say whether the call has ended."""
         return self._running.done.is_set()
 
-    @property
-    def _is_entered(self) -> bool:
-        return self._run_soon is not None
-
     async def _next(self, reader: MailboxReader) -> Preview | Reset:
         self._check_entered()
         item = await reader.next()
         if item is not None:
             return item
-        if self._running.error is not None:
-            raise self._told(self._running.error)
-        raise StopAsyncIteration
-
-    def _told(self, error: BaseException) -> BaseException:
-        self._is_error_told = True
-        return error
-
-    def _check_entered(self) -> None:
-        if not self._is_entered:
-            raise MisuseError("enter the run first: async with client.stream_structured(...) as run")
+        raise self._after_last()
 
 
 __all__ = ["StructuredRun"]

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-from types import TracebackType
 from typing import TYPE_CHECKING, Generic, Self
 
 from typing_extensions import TypeVar
 
-from commitgate.errors import MisuseError
 from commitgate.preview import Item, Preview, Reset
-from commitgate.run.abandonment import call_site
 from commitgate.sync.bridge import BlockingIterator, Bridge
+from commitgate.sync.handle import RunHandle
 
 if TYPE_CHECKING:
     from commitgate.outcome import Outcome
@@ -21,7 +18,7 @@ T = TypeVar("T", default=object)
 R = TypeVar("R", default=None)
 
 
-class StructuredRun(Generic[T, R]):
+class StructuredRun(RunHandle, Generic[T, R]):
     """Follow one call. Enter it with ``with``; it starts then, and leaving it early cancels it.
 
     Iterating gives previews while the text grows, and ends when the call has ended. A slow consumer skips previews; it
@@ -33,20 +30,10 @@ class StructuredRun(Generic[T, R]):
     """
 
     def __init__(self, run: AsynchronousRun[T, R], bridge: Bridge) -> None:
-        self._made_at = call_site()
+        super().__init__(run, bridge, "stream_structured")
         self._run = run
-        self._bridge = bridge
-        self._is_entered = False
         self._shown = BlockingIterator(run, bridge)
         self._outcome: Outcome[T, R] | None = None
-
-    def __del__(self) -> None:
-        """End a call that nobody can follow any more."""
-        if self._run not in self._bridge.kept or self._run.is_done:
-            return
-        self._bridge.call_soon(self._run.cancel)
-        message = f"a run made at {self._made_at} was dropped while it ran; use it with: with ... as run"
-        warnings.warn(message, ResourceWarning, stacklevel=2, source=self)
 
     def __enter__(self) -> Self:
         """Start the call.
@@ -54,18 +41,8 @@ class StructuredRun(Generic[T, R]):
         Raises:
             MisuseError: it was started before.
         """
-        self._bridge.wait(self._run.__aenter__)
-        self._is_entered = True
-        # The run notices a drop of its own handle, which is this one; it would tell it of a place in here.
-        self._bridge.kept.add(self._run)
+        self._enter()
         return self
-
-    def __exit__(
-        self, error_type: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Cancel what still runs and wait until it has ended; a commit that has begun is finished."""
-        self._bridge.kept.discard(self._run)
-        self._bridge.wait(lambda: self._run.__aexit__(error_type, error, trace))
 
     def __iter__(self) -> Self:
         """Iterate over previews and resets."""
@@ -123,10 +100,6 @@ class StructuredRun(Generic[T, R]):
     def is_done(self) -> bool:
         """Say whether the call has ended."""
         return self._run.is_done
-
-    def _check_entered(self) -> None:
-        if not self._is_entered:
-            raise MisuseError("enter the run first: with client.stream_structured(...) as run")
 
 
 __all__ = ["StructuredRun"]

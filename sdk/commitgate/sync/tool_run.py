@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-from types import TracebackType
 from typing import TYPE_CHECKING, Generic, Self
 
 from typing_extensions import TypeVar
 
-from commitgate.errors import MisuseError
-from commitgate.run.abandonment import call_site
 from commitgate.sync.bridge import BlockingIterator, Bridge
+from commitgate.sync.handle import RunHandle
 
 if TYPE_CHECKING:
     from commitgate.outcome import Outcome
@@ -21,7 +18,7 @@ if TYPE_CHECKING:
 A = TypeVar("A", default=str)
 
 
-class ToolRun(Generic[A]):
+class ToolRun(RunHandle, Generic[A]):
     """Follow one run of tools. Enter it with ``with``; it starts then, and leaving it early cancels it.
 
     Iterating gives what it shows, and ends when the run has ended. A slow consumer skips previews, and nothing else; it
@@ -31,19 +28,9 @@ class ToolRun(Generic[A]):
     """
 
     def __init__(self, run: AsynchronousRun[A], bridge: Bridge) -> None:
-        self._made_at = call_site()
+        super().__init__(run, bridge, "stream_tools")
         self._run = run
-        self._bridge = bridge
-        self._is_entered = False
         self._shown = BlockingIterator(run, bridge)
-
-    def __del__(self) -> None:
-        """End a run that nobody can follow any more."""
-        if self._run not in self._bridge.kept or self._run.is_done:
-            return
-        self._bridge.call_soon(self._run.cancel)
-        message = f"a run made at {self._made_at} was dropped while it ran; use it with: with ... as run"
-        warnings.warn(message, ResourceWarning, stacklevel=2, source=self)
 
     def __enter__(self) -> Self:
         """Start the run.
@@ -51,18 +38,8 @@ class ToolRun(Generic[A]):
         Raises:
             MisuseError: it was started before.
         """
-        self._bridge.wait(self._run.__aenter__)
-        self._is_entered = True
-        # The run notices a drop of its own handle, which is this one; it would tell it of a place in here.
-        self._bridge.kept.add(self._run)
+        self._enter()
         return self
-
-    def __exit__(
-        self, error_type: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Cancel what still runs and wait until it has ended; a commit that has begun is finished."""
-        self._bridge.kept.discard(self._run)
-        self._bridge.wait(lambda: self._run.__aexit__(error_type, error, trace))
 
     def __iter__(self) -> Self:
         """Iterate over what the run shows."""
@@ -103,10 +80,6 @@ class ToolRun(Generic[A]):
     def calls(self) -> tuple[CallResult, ...]:
         """Return what became of the calls so far, in order; however the run ends."""
         return self._run.calls
-
-    def _check_entered(self) -> None:
-        if not self._is_entered:
-            raise MisuseError("enter the run first: with client.stream_tools(...) as run")
 
 
 __all__ = ["ToolRun"]

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import deque
-from collections.abc import Callable
-from types import TracebackType
 from typing import Generic
 
 import anyio
-from anyio.lowlevel import checkpoint, checkpoint_if_cancelled
+from anyio.lowlevel import checkpoint
 from typing_extensions import TypeVar
 
 from commitgate.cancellation import must_go_on
-from commitgate.errors import MisuseError
 from commitgate.outcome import Cancelled, Outcome, Receipt
 from commitgate.preview import Reset
-from commitgate.run.abandonment import call_site, call_soon
+from commitgate.run.handle import RunHandle
 from commitgate.run.shared import Shared
 from commitgate.tools.call_result import CallResult
 from commitgate.tools.items import ToolItem, TurnPreview
@@ -66,12 +62,28 @@ class _Running(Generic[A]):
         self.shared = shared
         self.steps = Steps(shared)
         self.shown = _Shown()
+        self._has_begun = False
         self.done = anyio.Event()
         self.results: list[CallResult] = []
         self.outcome: Outcome[A, tuple[CallResult, ...]] | None = None
         self.error: BaseException | None = None
 
+    def start(self) -> None:
+        self.shared.task_group.start_soon(self.work, name="commitgate run of tools")
+
+    def cancel(self) -> None:
+        self.steps.cancel()
+
+    def leave(self) -> None:
+        self.cancel()
+        # A loop that is being shut down may never begin it.
+        if not (self._has_begun or self.done.is_set()):
+            self._end()
+
     async def work(self) -> None:
+        if self.done.is_set():
+            return
+        self._has_begun = True
         # The way of a run is loaded with the first one, so that importing the package stays quick.
         from commitgate.tools.running import prepared_loop
 
@@ -84,13 +96,16 @@ class _Running(Generic[A]):
                 raise
             self.error = error
         finally:
-            if self.outcome is None and self.error is None:
-                self.outcome = Cancelled(receipt=Receipt())
-            self.shown.close()
-            self.done.set()
+            self._end()
+
+    def _end(self) -> None:
+        if self.outcome is None and self.error is None:
+            self.outcome = Cancelled(receipt=Receipt())
+        self.shown.close()
+        self.done.set()
 
 
-class ToolRun(Generic[A]):
+class ToolRun(RunHandle, Generic[A]):
     """Follow one run of tools. Enter it with ``async with``; it starts then, and leaving it early cancels it.
 
     Iterating gives what it shows, and ends when the run has ended. A slow consumer skips previews, and nothing else; it
@@ -100,20 +115,8 @@ class ToolRun(Generic[A]):
     """
 
     def __init__(self, order: ToolsOrder[A], shared: Shared) -> None:
-        self._run_soon: Callable[[Callable[[], None]], None] | None = None
-        self._made_at = call_site()
         self._running = _Running[A](order, shared)
-        self._is_error_told = False
-        self._is_left = False
-
-    def __del__(self) -> None:
-        """End a run that nobody can follow any more."""
-        run_soon = getattr(self, "_run_soon", None)
-        if run_soon is None or self._is_left or self._running.done.is_set():
-            return
-        run_soon(self._running.steps.cancel)
-        message = f"a run made at {self._made_at} was dropped while it ran; use it with: async with ... as run"
-        warnings.warn(message, ResourceWarning, stacklevel=2, source=self)
+        super().__init__(self._running, "stream_tools")
 
     async def __aenter__(self) -> ToolRun[A]:
         """Start the run.
@@ -121,27 +124,8 @@ class ToolRun(Generic[A]):
         Raises:
             MisuseError: it was started before, or its client was left.
         """
-        if self._is_entered:
-            raise MisuseError("a run is entered once; make another call")
-        run_soon = call_soon()
-        try:
-            self._running.shared.task_group.start_soon(self._running.work, name="commitgate run of tools")
-        except RuntimeError as error:
-            raise MisuseError("the client of this run was left; make the call with a client that is entered") from error
-        self._run_soon = run_soon
+        self._enter()
         return self
-
-    async def __aexit__(
-        self, error_type: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Cancel what still runs and wait until it has ended; a commit that has begun is finished."""
-        del error, trace
-        self._is_left = True
-        self.cancel()
-        with anyio.CancelScope(shield=True):
-            await self._running.done.wait()
-        if error_type is None and self._running.error is not None and not self._is_error_told:
-            raise self._told(self._running.error)
 
     def __aiter__(self) -> ToolRun[A]:
         """Iterate over what the run shows."""
@@ -158,13 +142,11 @@ class ToolRun(Generic[A]):
         item = await self._running.shown.next()
         if item is not None:
             return item
-        if self._running.error is not None:
-            raise self._told(self._running.error)
-        raise StopAsyncIteration
+        raise self._after_last()
 
     def cancel(self) -> None:
         """End the run as ``Cancelled``, unless it has ended. A commit that has begun is finished first."""
-        self._running.steps.cancel()
+        self._running.cancel()
 
     @property
     def is_done(self) -> bool:
@@ -184,27 +166,9 @@ class ToolRun(Generic[A]):
             BackendError: the model cannot be had.
             LedgerError: a key conflicts, is in progress, or the ledger cannot be used.
         """
-        self._check_entered()
-        running = self._running
-        await running.done.wait()
-        # A scope that holds both this task and the client ends the run first; its cancellation must arrive here too.
-        await checkpoint_if_cancelled()
-        if running.error is not None:
-            raise self._told(running.error)
-        assert running.outcome is not None, "a run without an error has an outcome"
-        return running.outcome
-
-    @property
-    def _is_entered(self) -> bool:
-        return self._run_soon is not None
-
-    def _told(self, error: BaseException) -> BaseException:
-        self._is_error_told = True
-        return error
-
-    def _check_entered(self) -> None:
-        if not self._is_entered:
-            raise MisuseError("enter the run first: async with client.stream_tools(...) as run")
+        await self._wait()
+        assert self._running.outcome is not None, "a run without an error has an outcome"
+        return self._running.outcome
 
 
 __all__ = ["ToolRun"]
