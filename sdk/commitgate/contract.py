@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Generic, Literal, Never, TypeAlias, cast, get_
 from typing_extensions import TypeVar
 
 from commitgate.argument import check_choice, check_kind, wrong_kind
-from commitgate.errors import ReviewedContractError, SchemaError
+from commitgate.errors import MisuseError, ReviewedContractError, SchemaError
 from commitgate.gate.checks import Approve, Authorize, Checks, ContentCheck, Evidence
 from commitgate.gate.rules import Rule
 from commitgate.json_value import JsonSchema, JsonValue
+from commitgate.languages import AnyJson, Choices, Grammar, Machine, Regex, TextSource, kind_of_text
 from commitgate.limits import Limits
 from commitgate.risk import Risk
 from commitgate.style import Style
@@ -22,6 +23,7 @@ from commitgate.type_source import name_of_type, schema_of_type
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
+    from commitgate.automaton.grammar import TextMeaning
     from commitgate.automaton.json_schema import Satisfiability
 
 T = TypeVar("T")
@@ -31,6 +33,9 @@ Numbers: TypeAlias = Literal["float", "decimal"]
 Formats: TypeAlias = Literal["assert", "annotate"]
 Prose: TypeAlias = Literal["keep", "strip"]
 
+TEXT_SCHEMA: JsonSchema = {"type": "string"}
+"""The schema of a value that is a text as it stands."""
+
 
 @dataclass(frozen=True, kw_only=True)  # no slots: they break Generic[...](...) on a frozen class
 class Contract(Generic[T_co]):
@@ -39,7 +44,8 @@ class Contract(Generic[T_co]):
     Attributes:
         name: what to call it; from the schema's title or the type's name where not given.
         version: the caller's own version of it.
-        schema: the JSON Schema.
+        schema: the JSON Schema; of a text that is no JSON, that of its value: a string.
+        text: the pattern, grammar, choices or machine whose texts are meant; None where the text is JSON.
         limits: bounds on the schema and on what is generated.
         rules: business rules over the typed value; all must pass.
         content: checks of the texts in the value, beside the one that is built in; all must pass.
@@ -67,6 +73,7 @@ class Contract(Generic[T_co]):
     name: str
     version: str | None = None
     schema: JsonSchema = field(repr=False)
+    text: TextSource | None = field(default=None, repr=False)
     limits: Limits = field(default_factory=Limits, repr=False)
     rules: tuple[Rule[T_co], ...] = field(default=(), repr=False)
     content: tuple[ContentCheck[T_co], ...] = field(default=(), repr=False)
@@ -82,7 +89,7 @@ class Contract(Generic[T_co]):
     documents: Mapping[str, JsonSchema] = field(default_factory=dict[str, JsonSchema], repr=False)
     style: Style = field(default_factory=Style, repr=False)
     type_adapter: TypeAdapter[T_co] | None = field(default=None, repr=False)
-    analysis: Satisfiability = field(init=False, repr=False, compare=False)
+    analysis: Satisfiability | TextMeaning = field(init=False, repr=False, compare=False)
     language_digest: str = field(init=False, repr=False)
     full_digest: str = field(init=False, repr=False)
 
@@ -95,45 +102,69 @@ class Contract(Generic[T_co]):
         check_kind("refusal", self.refusal, bool, "a bool")
         check_choice("prose", self.prose, get_args(Prose))
         Checks[T_co].of_contract(self)  # it looks at every one
+        if self.text is None:
+            self._read_schema()
+        else:
+            self._read_text(self.text)
+        _check_reviewed(self.reviewed_digest, self.full_digest)
+
+    def _read_text(self, text: TextSource) -> None:
+        if self.schema != TEXT_SCHEMA or self.documents or self.type_adapter is not None:
+            raise MisuseError("text and a schema, documents or a type contradict each other; give one of them")
+        from commitgate.automaton.automaton import analyse_text
+        from commitgate.digest import digest_of_text_contract, digest_of_text_language
+
+        analysis = analyse_text(text, self.limits)
+        described = analysis.described
+        self._set(
+            analysis=analysis,
+            language_digest=digest_of_text_language(described, self.limits, refusal=self.refusal),
+            full_digest=digest_of_text_contract(
+                described, self.limits, self.name, self.version, refusal=self.refusal
+            ),
+        )
+
+    def _read_schema(self) -> None:
         # Compiling is loaded with the first contract, so that importing the package stays quick.
         from commitgate.automaton.automaton import analyse
         from commitgate.digest import digest_of_contract, digest_of_language
 
         analysis = analyse(self.schema, self.limits, formats=self.formats, documents=self.documents)
         document = analysis.meaning.document
-        for name, value in (
-            ("schema", document.root),
-            ("documents", dict(document.loaded)),
-            ("analysis", analysis),
-            ("language_digest", digest_of_language(document, self.formats, refusal=self.refusal)),
-            (
-                "full_digest",
-                digest_of_contract(document, self.formats, self.name, self.version, refusal=self.refusal),
-            ),
-        ):
-            object.__setattr__(self, name, value)
+        self._set(
+            schema=document.root,
+            documents=dict(document.loaded),
+            analysis=analysis,
+            language_digest=digest_of_language(document, self.formats, refusal=self.refusal),
+            full_digest=digest_of_contract(document, self.formats, self.name, self.version, refusal=self.refusal),
+        )
         if self.prose == "strip" and document.has_hidden_schemas:
             raise SchemaError(
                 "the prose cannot be stripped: a reference leads below a word that constrains nothing; move what it "
                 "names into $defs"
             )
-        _check_reviewed(self.reviewed_digest, self.full_digest)
+
+    def _set(self, **found: object) -> None:
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
 
     @property
     def shown_schema(self) -> JsonSchema:
         """Return the schema as the model may be shown it; what is accepted does not depend on it."""
+        from commitgate.automaton.json_schema import Satisfiability
         from commitgate.digest import without_prose
 
-        if self.prose == "keep":
+        if self.prose == "keep" or not isinstance(self.analysis, Satisfiability):
             return self.schema
         return without_prose(self.analysis.meaning.document)
 
     @property
     def shown_documents(self) -> Mapping[str, JsonSchema]:
         """Return the further schemas as the model may be shown them."""
+        from commitgate.automaton.json_schema import Satisfiability
         from commitgate.digest import without_prose
 
-        if self.prose == "keep":
+        if self.prose == "keep" or not isinstance(self.analysis, Satisfiability):
             return self.documents
         document = self.analysis.meaning.document
         return {uri: without_prose(document, uri) for uri in self.documents}
@@ -219,7 +250,7 @@ class Contract(Generic[T_co]):
     @overload
     @staticmethod
     def of(
-        schema: Mapping[str, object] | bool,
+        schema: Mapping[str, object] | bool | AnyJson,
         *,
         name: str | None = None,
         version: str | None = None,
@@ -238,6 +269,29 @@ class Contract(Generic[T_co]):
         documents: Mapping[str, JsonSchema] | None = None,
         style: Style | None = None,
     ) -> Contract[JsonValue]: ...
+
+    @overload
+    @staticmethod
+    def of(
+        schema: TextSource,
+        *,
+        name: str | None = None,
+        version: str | None = None,
+        limits: Limits | None = None,
+        rules: Sequence[Rule[str]] = (),
+        content: Sequence[ContentCheck[str]] = (),
+        evidence: Sequence[Evidence[str]] = (),
+        authorize: Authorize[str] | None = None,
+        approve: Approve[str] | None = None,
+        risk: Risk | None = None,
+        refusal: bool | None = None,
+        prose: Prose | None = None,
+        reviewed_digest: str | None = None,
+        numbers: Numbers | None = None,
+        formats: Formats | None = None,
+        documents: Mapping[str, JsonSchema] | None = None,
+        style: Style | None = None,
+    ) -> Contract[str]: ...
 
     @staticmethod
     def of(
@@ -260,11 +314,12 @@ class Contract(Generic[T_co]):
         documents: Mapping[str, JsonSchema] | None = None,
         style: Style | None = None,
     ) -> Contract[object]:
-        """Return the contract of a JSON Schema, a type, a ``TypeAdapter`` or another contract.
+        """Return the contract of a JSON Schema, a type, a pattern, a grammar or another contract.
 
         Args:
             schema: a dict or boolean (JSON Schema); a pydantic model, dataclass, TypedDict, ``list[T]``, ``Literal`` or
-                scalar type; a ``TypeAdapter``; or a contract, to which the other arguments are applied.
+                scalar type; a ``TypeAdapter``; ``Regex``, ``Grammar``, ``Choices``, ``Machine`` (the value is the text
+                itself) or ``AnyJson``; or a contract, to which the other arguments are applied.
             name: what to call it; None takes the schema's title or the type's name.
             version: the caller's own version of it.
             limits: None takes the defaults, or the given contract's.
@@ -304,7 +359,14 @@ class Contract(Generic[T_co]):
         changes = {field_name: value for field_name, value in asked.items() if value is not None}
         if isinstance(schema, Contract):
             return _changed(cast("Contract[object]", schema), changes, cast("Checks[object]", own))
-        if isinstance(schema, Mapping | bool):
+        if isinstance(schema, Regex | Grammar | Choices | Machine):
+            found = {"name": kind_of_text(schema), "schema": TEXT_SCHEMA, "text": schema}
+            return _rebuilt({**found, **_fields_of(own), **changes})
+        if isinstance(schema, AnyJson):
+            bounds = replace(limits or Limits(), nesting=schema.nesting)
+            changes["limits"] = bounds
+            adapter, plain = None, True if schema.root == "any" else cast("JsonSchema", {"type": "object"})
+        elif isinstance(schema, Mapping | bool):
             adapter, plain = None, _plain(cast("Mapping[str, object] | bool", schema))
         else:
             adapter, plain = schema_of_type(schema)
@@ -367,4 +429,4 @@ def _title(schema: JsonSchema) -> str | None:
     return title if isinstance(title, str) and title else None
 
 
-__all__ = ["Contract", "Formats", "Numbers", "Prose"]
+__all__ = ["TEXT_SCHEMA", "Contract", "Formats", "Numbers", "Prose"]

@@ -7,28 +7,30 @@ writes them in that order.
 from __future__ import annotations
 
 import hashlib
+from dataclasses import fields
 from typing import cast
 
 from commitgate.automaton.formats import FORMATS
 from commitgate.automaton.json_schema.document import SchemaDocument
 from commitgate.automaton.json_schema.plain_json import canonical
 from commitgate.json_value import JsonSchema, JsonValue
+from commitgate.limits import Limits
 from commitgate.pointer import child
 
-LANGUAGE_VERSION = "2"
+LANGUAGE_VERSION = "3"
 """Counts changes of meaning: two releases that read a schema differently must not share digests."""
 
 
 def digest_of_language(document: SchemaDocument, formats: str, *, refusal: bool) -> str:
     """Return the digest of what constrains: schemas without annotations, how formats are meant, limits and refusal."""
     parts = [_language_of(document, name, root) for name, root in _documents(document)]
-    return _digest([LANGUAGE_VERSION, parts, formats, repr(document.limits), *_refusal(refusal)])
+    return _digest([LANGUAGE_VERSION, parts, formats, _limits(document.limits), *_refusal(refusal)])
 
 
 def digest_of_contract(document: SchemaDocument, formats: str, name: str, version: str | None, *, refusal: bool) -> str:
     """Return the digest of the whole contract but its checks: schemas with prose, limits, refusal, name and version."""
     parts: list[JsonValue] = [[uri, root] for uri, root in _documents(document)]
-    return _digest([LANGUAGE_VERSION, parts, formats, repr(document.limits), name, version, *_refusal(refusal)])
+    return _digest([LANGUAGE_VERSION, parts, formats, _limits(document.limits), name, version, *_refusal(refusal)])
 
 
 def without_prose(document: SchemaDocument, uri: str = "") -> JsonSchema:
@@ -41,6 +43,30 @@ def without_prose(document: SchemaDocument, uri: str = "") -> JsonSchema:
     root = document.loaded[uri] if uri else document.root
     found = _without_annotations(document, root, f"{uri}#" if uri else "", is_shown=True)
     return cast(JsonSchema, found)
+
+
+def digest_of_text_language(described: JsonValue, limits: Limits, *, refusal: bool) -> str:
+    """Return the digest of what constrains a text that is no JSON.
+
+    Args:
+        described: the pattern, grammar, choices or machine as JSON, its kind first.
+        limits: bounds on it.
+        refusal: the answer may also be a refusal.
+    """
+    return _digest([LANGUAGE_VERSION, described, _limits(limits), *_refusal(refusal)])
+
+
+def digest_of_text_contract(
+    described: JsonValue, limits: Limits, name: str, version: str | None, *, refusal: bool
+) -> str:
+    """Return the digest of the whole contract of a text but its checks."""
+    return _digest([LANGUAGE_VERSION, described, _limits(limits), name, version, *_refusal(refusal)])
+
+
+def _limits(limits: Limits) -> list[JsonValue]:
+    # Those that were changed alone, so that another limit in a later release renames no contract.
+    found = ((entry.name, getattr(limits, entry.name), entry.default) for entry in fields(limits))
+    return [[name, value] for name, value, default in found if value != default]
 
 
 def _refusal(refusal: bool) -> list[JsonValue]:
@@ -91,4 +117,10 @@ def _digest(value: JsonValue) -> str:
     return hashlib.sha256(canonical(value).encode()).hexdigest()
 
 
-__all__ = ["digest_of_contract", "digest_of_language", "without_prose"]
+__all__ = [
+    "digest_of_contract",
+    "digest_of_language",
+    "digest_of_text_contract",
+    "digest_of_text_language",
+    "without_prose",
+]

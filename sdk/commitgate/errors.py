@@ -8,6 +8,7 @@ The tree::
     │   └── MissingExtraError        an optional part is not installed; the message names the extra
     ├── ContractError                the contract cannot be built or enforced
     │   ├── SchemaError              not a JSON Schema, or one whose references cannot be resolved
+    │   ├── NotationError            not a pattern, grammar, list of choices or machine
     │   ├── UnsupportedError         something in it cannot be enforced
     │   ├── UnsatisfiableError       no text can ever satisfy it
     │   ├── LimitExceededError       larger than a limit allows
@@ -65,18 +66,27 @@ class ContractError(CommitgateError):
     """Base of everything that is wrong with a contract. Nothing was sent.
 
     Attributes:
-        pointer: JSON pointer (RFC 6901) of the place in the schema, ``""`` for its root.
-        keyword: the keyword at fault, None where no single one is.
+        pointer: JSON pointer (RFC 6901) of the place in the schema, ``""`` for its root; in a machine ``/edges/3``.
+        keyword: the keyword at fault, None where no single one is; of what is no schema, its kind: ``regex``,
+            ``grammar``, ``choices`` or ``machine``.
+        position: offset of the place in the text of a pattern or grammar, in characters from 0; None elsewhere.
     """
 
-    def __init__(self, message: str, *, pointer: str = "", keyword: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, pointer: str = "", keyword: str | None = None, position: int | None = None
+    ) -> None:
         super().__init__(message)
         self.pointer = pointer
         self.keyword = keyword
+        self.position = position
 
 
 class SchemaError(ContractError):
     """Raised when the text is not a JSON Schema, or its references cannot be resolved. Correct the named place."""
+
+
+class NotationError(ContractError):
+    """Raised when the text is no pattern or grammar, or a machine does not hang together. Correct the named place."""
 
 
 class UnsupportedError(ContractError):
@@ -86,8 +96,10 @@ class UnsupportedError(ContractError):
         reason: why it cannot be enforced.
     """
 
-    def __init__(self, message: str, *, pointer: str, keyword: str, reason: str) -> None:
-        super().__init__(message, pointer=pointer, keyword=keyword)
+    def __init__(
+        self, message: str, *, pointer: str, keyword: str, reason: str, position: int | None = None
+    ) -> None:
+        super().__init__(message, pointer=pointer, keyword=keyword, position=position)
         self.reason = reason
 
 
@@ -106,9 +118,17 @@ class LimitExceededError(ContractError):
     """
 
     def __init__(
-        self, message: str, *, limit_name: str, limit: int, found: int, pointer: str = "", keyword: str | None = None
+        self,
+        message: str,
+        *,
+        limit_name: str,
+        limit: int,
+        found: int,
+        pointer: str = "",
+        keyword: str | None = None,
+        position: int | None = None,
     ) -> None:
-        super().__init__(message, pointer=pointer, keyword=keyword)
+        super().__init__(message, pointer=pointer, keyword=keyword, position=position)
         self.limit_name = limit_name
         self.limit = limit
         self.found = found
@@ -318,6 +338,7 @@ __all__ = [
     "ModelLoadError",
     "ModelRunError",
     "NeedsApprovalError",
+    "NotationError",
     "RefusedError",
     "ReviewedContractError",
     "SchemaError",

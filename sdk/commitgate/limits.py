@@ -14,16 +14,20 @@ class Limits:
     Hitting one of the first group raises ``LimitExceededError``, with the field's name and the place.
 
     Attributes:
-        schema_bytes: size of the schema as compact JSON.
-        schema_nesting: nesting of the schema document itself.
+        schema_bytes: size of the schema as compact JSON; of a pattern, a grammar or all choices together, in UTF-8.
+        schema_nesting: nesting of the schema document itself; of groups in a grammar.
         properties: declared properties of all places together.
-        enum_values: values of one ``enum``.
+        enum_values: values of one ``enum``; number of choices.
         pattern_characters: length of one pattern.
         branches: alternatives that the keywords of one place may multiply to; past that a keyword is only checked.
         effort: work that telling alternatives apart may take, in meetings of two small ones (about 50 microseconds
             each); past that a keyword is only checked.
         nodes: places of the schema, each in each combination in which it is used.
-        states: automaton states made while compiling and walking.
+        states: automaton states made while compiling and walking; one with many alternatives counts once for every 16.
+        alternatives: ways to go on that one state may keep open, which bounds the work of a step.
+        grammar_rules: rules of a grammar, or states of a machine.
+        grammar_symbols: words, classes, names and groups of all rules of a grammar together.
+        edges: edges of a machine.
         nesting: deepest nesting of a value, arrays and objects counted, in both dialects.
         text_bytes: size of an accepted text.
         key_bytes: size of an accepted undeclared key as it is spelled; a declared key may have its own length.
@@ -44,6 +48,10 @@ class Limits:
     effort: int = 20_000
     nodes: int = 20_000
     states: int = 500_000
+    alternatives: int = 10_000
+    grammar_rules: int = 10_000
+    grammar_symbols: int = 100_000
+    edges: int = 10_000
     nesting: int = 64
     text_bytes: int = 16_777_216
     key_bytes: int = 16_384

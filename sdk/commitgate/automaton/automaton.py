@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, get_args
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast, get_args
 
 from commitgate.argument import check_choice, check_kind
 from commitgate.automaton.acceptor import Acceptor
+from commitgate.automaton.grammar import TextMeaning
+from commitgate.automaton.grammar.compiler import text_term
 from commitgate.automaton.json_schema import Dialect, Grammar, Meaning, Satisfiability, SchemaDocument, SupportRow
 from commitgate.automaton.json_schema.refusal import refusal_term
 from commitgate.automaton.spelling import Spelling
 from commitgate.automaton.terms import Arena, Term
+from commitgate.errors import UnsatisfiableError
 from commitgate.json_value import JsonSchema, JsonValue
+from commitgate.languages import AnyJson, Choices, Machine, Regex, TextSource, kind_of_text
+from commitgate.languages import Grammar as TextGrammar
 from commitgate.limits import Limits
 from commitgate.style import Style
 
@@ -78,8 +84,27 @@ def analyse(
     return Satisfiability(Meaning(document, asserts_formats=formats == "assert"))
 
 
+def analyse_text(source: TextSource, limits: Limits) -> TextMeaning:
+    """Read a pattern, grammar, list of choices or machine, and check that some text satisfies it.
+
+    Raises:
+        NotationError: it is none, or does not hang together.
+        UnsupportedError: it uses what no automaton can hold.
+        UnsatisfiableError: no text satisfies it.
+        LimitExceededError: it is larger than a limit.
+        MisuseError: ``limits`` is of the wrong kind.
+    """
+    check_kind("limits", limits, Limits, "a Limits")
+    meaning = TextMeaning(source, limits)
+    arena = _arena(limits)
+    if text_term(meaning, arena, "accept", None) is arena.empty:
+        keyword = kind_of_text(source)
+        raise UnsatisfiableError(f"no text satisfies the {keyword}: it never comes to an end", keyword=keyword)
+    return meaning
+
+
 def compile(
-    contract_or_schema: Contract[object] | JsonValue,
+    contract_or_schema: Contract[object] | TextSource | AnyJson | JsonValue,
     *,
     dialect: Dialect = "accept",
     formats: Formats | None = None,
@@ -88,10 +113,11 @@ def compile(
     limits: Limits | None = None,
     alphabet: bytes | None = None,
 ) -> Automaton:
-    """Compile a contract or a JSON Schema.
+    """Compile a contract, a JSON Schema, a pattern, a grammar, choices or a machine.
 
     Args:
-        contract_or_schema: a ``Contract``, or a JSON Schema as ``json.loads`` gives it.
+        contract_or_schema: a ``Contract``, a JSON Schema as ``json.loads`` gives it, or ``Regex``, ``Grammar``,
+            ``Choices``, ``Machine`` or ``AnyJson``.
         dialect: ``accept`` reads every JSON text of the language; ``generate`` writes a bounded, canonical part of it.
         formats: ``assert`` makes every known format constrain, ``annotate`` none; None takes what the contract says,
             ``assert`` for a schema.
@@ -110,27 +136,48 @@ def compile(
     check_choice("dialect", dialect, get_args(Dialect))
     if style is not None:
         check_kind("style", style, Style, "a Style")
-    if isinstance(contract_or_schema, Contract):
-        contract: Contract[object] = contract_or_schema
-        style = style or contract.style
-        if limits is None and formats is None and documents is None:
-            meaning = contract.analysis
-        else:
-            meaning = analyse(
-                contract.schema,
-                limits or contract.limits,
-                formats=formats or contract.formats,
-                documents=contract.documents if documents is None else documents,
-            )
-    else:
-        meaning = analyse(contract_or_schema, limits or Limits(), formats=formats or "assert", documents=documents)
-    document = meaning.meaning.document
-    arena = Arena(max_states=document.limits.states)
-    spelling = Spelling(dialect == "generate", alphabet)
-    grammar = Grammar(arena, meaning, dialect, spelling, style or Style())
-    may_refuse = isinstance(contract_or_schema, Contract) and contract_or_schema.refusal
-    start = arena.choice([grammar.text(), refusal_term(grammar)]) if may_refuse else grammar.text()
-    return Automaton(arena, start, document.support.rows)
+    source = contract_or_schema
+    if isinstance(source, Regex | TextGrammar | Choices | Machine | AnyJson):
+        source = Contract[object].of(cast("bool", source), limits=limits)
+    if isinstance(source, Contract):
+        contract = cast("Contract[object]", source)
+        changes = {"limits": limits, "formats": formats, "documents": documents}
+        given = {name: value for name, value in changes.items() if value is not None}
+        if given:
+            contract = replace(contract, reviewed_digest=None, **given)
+        arena = _arena(contract.limits)
+        start = start_of(contract, arena, dialect, alphabet, style)
+        return Automaton(arena, start, _support(contract.analysis))
+    meaning = analyse(source, limits or Limits(), formats=formats or "assert", documents=documents)
+    arena = _arena(meaning.meaning.document.limits)
+    grammar = Grammar(arena, meaning, dialect, Spelling(dialect == "generate", alphabet), style or Style())
+    return Automaton(arena, grammar.text(), _support(meaning))
 
 
-__all__ = ["Automaton", "analyse", "compile"]
+def start_of(
+    contract: Contract[object], arena: Arena, dialect: Dialect, alphabet: bytes | None, style: Style | None = None
+) -> Term:
+    """Return the term of a contract's whole texts.
+
+    Args:
+        contract: whose texts.
+        arena: where terms are made.
+        dialect: as in ``compile``, as are ``alphabet`` and ``style``.
+    """
+    meaning = contract.analysis
+    # Beside a text that is no JSON, a refusal is written as beside any JSON.
+    schema = analyse(True, contract.limits) if isinstance(meaning, TextMeaning) else meaning
+    grammar = Grammar(arena, schema, dialect, Spelling(dialect == "generate", alphabet), style or contract.style)
+    text = text_term(meaning, arena, dialect, alphabet) if isinstance(meaning, TextMeaning) else grammar.text()
+    return arena.choice([text, refusal_term(grammar)]) if contract.refusal else text
+
+
+def _arena(limits: Limits) -> Arena:
+    return Arena(max_states=limits.states, max_alternatives=limits.alternatives)
+
+
+def _support(meaning: Satisfiability | TextMeaning) -> tuple[SupportRow, ...]:
+    return meaning.support if isinstance(meaning, TextMeaning) else meaning.meaning.document.support.rows
+
+
+__all__ = ["Automaton", "analyse", "analyse_text", "compile", "start_of"]

@@ -37,16 +37,20 @@ class Arena:
     """Make terms, each once.
 
     Args:
-        max_states: most terms to make; one more raises ``LimitExceededError``.
+        max_states: most terms to make; one more raises ``LimitExceededError``. A term with many alternatives counts
+            once for every 16 of them, so that the bound holds for memory too.
+        max_alternatives: most alternatives of one term; one more raises ``LimitExceededError``.
     """
 
-    def __init__(self, *, max_states: int = 1_000_000) -> None:
+    def __init__(self, *, max_states: int = 1_000_000, max_alternatives: int = 10_000) -> None:
         self._terms: dict[Hashable, Term] = {}
         self._partitions: dict[bytes, Partition] = {}
         self._products: dict[tuple[Partition, Partition], Partition] = {}
         self._singles: dict[Partition, Partition] = {}
         self._texts: dict[tuple[bytes, ...], tuple[bytes, ...]] = {}
         self._max_states = max_states
+        self._max_alternatives = max_alternatives
+        self._alternatives = 0
         self.empty: Term = _Empty(self)
         self.epsilon: Term = _Epsilon(self)
 

@@ -1,0 +1,14 @@
+"""Read grammars in the notation of Lark."""
+
+from __future__ import annotations
+
+from commitgate.automaton.grammar.expression import Rules
+from commitgate.limits import Limits
+
+
+def lark_rules(text: str, start: str | None, limits: Limits) -> Rules:
+    """Return the rules of a grammar."""
+    raise NotImplementedError
+
+
+__all__ = ["lark_rules"]

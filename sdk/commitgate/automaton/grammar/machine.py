@@ -1,0 +1,162 @@
+"""Read a state machine as a grammar: a state is a rule, an edge one way on.
+
+States that no walk from the start reaches, and states from which no walk reaches an accepting one, are errors: in a
+protocol they are slips, and what they would silently do is nothing.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from commitgate.argument import check_text
+from commitgate.automaton.grammar.bounds import check_size
+from commitgate.automaton.grammar.expression import EMPTY_TEXT, Embedded, Expression, Named, Rules, Word, either, row
+from commitgate.errors import ContractError, NotationError
+from commitgate.json_value import JsonValue
+from commitgate.languages import Choices, Edge, Machine, Regex
+from commitgate.limits import Limits
+
+MACHINE_NESTING = 8
+"""Most machines within one another."""
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMachine:
+    """Hold what was read of a machine.
+
+    Attributes:
+        rules: a rule for each state.
+        described: the machine as JSON; a contract on an edge stands there by its language digest.
+    """
+
+    rules: Rules
+    described: JsonValue
+
+
+def read_machine(machine: Machine, limits: Limits) -> ReadMachine:
+    """Return a machine as rules.
+
+    Raises:
+        NotationError: a state is unreachable or dead, or there is no accepting one.
+        LimitExceededError: it is larger than a limit.
+        ContractError: what stands on an edge makes no contract; the pointer begins with that edge's.
+    """
+    check_size("edges", len(machine.edges), limits, "machine")
+    if not machine.accepting:
+        raise NotationError("a machine needs at least one accepting state", keyword="machine", pointer="/accepting")
+    _check_nesting(machine)
+    ways = _ways(machine)
+    check_size("grammar_rules", len(ways), limits, "machine")
+    _check_states(machine, ways)
+    texts = _Texts(limits)
+    found = [texts.of(edge, index) for index, edge in enumerate(machine.edges)]
+    rules = {
+        state: either(
+            [
+                *(row((found[index].expression, Named(edge.target))) for index, edge in edges),
+                *([EMPTY_TEXT] if state in machine.accepting else []),
+            ]
+        )
+        for state, edges in ways.items()
+    }
+    edges: list[JsonValue] = [
+        [edge.source, text.described, edge.target] for edge, text in zip(machine.edges, found, strict=True)
+    ]
+    accepting = cast("JsonValue", sorted(set(machine.accepting)))
+    return ReadMachine(Rules(machine.start, rules), ["machine", machine.start, accepting, edges])
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    expression: Expression
+    described: JsonValue
+
+
+class _Texts:
+    """Read what stands on edges, the same thing on many of them once."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._known: dict[int, _Text] = {}
+
+    def of(self, edge: Edge, index: int) -> _Text:
+        if isinstance(edge.on, str):
+            check_text(f"edges[{index}].on", edge.on)
+            return _Text(Word(edge.on), edge.on)
+        known = self._known.get(id(edge.on))
+        if known is None:
+            try:
+                known = self._known[id(edge.on)] = self._read(edge.on)
+            except ContractError as error:
+                error.pointer = f"/edges/{index}{error.pointer}"
+                raise
+        return known
+
+    def _read(self, on: object) -> _Text:
+        from commitgate.automaton.grammar.meaning import START, TextMeaning
+        from commitgate.contract import Contract
+
+        if isinstance(on, Regex | Choices):
+            meaning = TextMeaning(on, self._limits)
+            return _Text(meaning.rules.rules[START], meaning.described)
+        contract = Contract.of(cast("type[object]", on))
+        return _Text(Embedded(contract), ["contract", contract.language_digest])
+
+
+def _check_nesting(machine: Machine) -> None:
+    level: list[Machine] = [machine]
+    for _ in range(MACHINE_NESTING):
+        inner = {id(edge.on): edge.on for each in level for edge in each.edges if isinstance(edge.on, Machine)}
+        level = list(inner.values())
+        if not level:
+            return
+    raise NotationError(f"machines may stand within one another {MACHINE_NESTING} deep at most", keyword="machine")
+
+
+def _ways(machine: Machine) -> dict[str, list[tuple[int, Edge]]]:
+    """Return each state with the edges that leave it, in the order in which states are met."""
+    ways: dict[str, list[tuple[int, Edge]]] = {machine.start: []}
+    for index, edge in enumerate(machine.edges):
+        ways.setdefault(edge.source, []).append((index, edge))
+        ways.setdefault(edge.target, [])
+    for state in machine.accepting:
+        ways.setdefault(state, [])
+    return ways
+
+
+def _check_states(machine: Machine, ways: Mapping[str, list[tuple[int, Edge]]]) -> None:
+    ahead = {state: [edge.target for _, edge in edges] for state, edges in ways.items()}
+    behind: dict[str, list[str]] = {state: [] for state in ways}
+    for state, targets in ahead.items():
+        for target in targets:
+            behind[target].append(state)
+    _refuse(ways, _reached([machine.start], ahead), f"cannot be reached from {machine.start!r}")
+    _refuse(ways, _reached(machine.accepting, behind), "leads to no accepting state")
+
+
+def _refuse(states: Iterable[str], fine: set[str], fault: str) -> None:
+    wrong = [state for state in states if state not in fine]
+    if wrong:
+        shown = ", ".join(repr(state) for state in wrong[:_SHOWN])
+        more = f" and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
+        what = "the state" if len(wrong) == 1 else "each of the states"
+        raise NotationError(f"{what} {shown}{more} {fault}; remove it or add an edge", keyword="machine")
+
+
+def _reached(starts: Iterable[str], edges: Mapping[str, list[str]]) -> set[str]:
+    found = set(starts)
+    waiting = deque(found)
+    while waiting:
+        for target in edges[waiting.popleft()]:
+            if target not in found:
+                found.add(target)
+                waiting.append(target)
+    return found
+
+
+__all__ = ["MACHINE_NESTING", "ReadMachine", "read_machine"]

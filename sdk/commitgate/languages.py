@@ -1,0 +1,196 @@
+"""Name what an answer may be that is no JSON Schema: a pattern, a grammar, one of several texts, a machine's walk.
+
+These are plain descriptions; give them wherever a schema is taken. What is wrong with their content is found when a
+contract is made of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias, assert_never, cast, get_args
+
+from commitgate.argument import check_choice, check_kind, wrong_kind
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+    from commitgate.contract import Contract
+    from commitgate.json_value import JsonObject
+
+Syntax: TypeAlias = Literal["gbnf", "lark"]
+JsonRoot: TypeAlias = Literal["any", "object"]
+
+MOST_ANY_NESTING = 200
+"""Deepest nesting that ``AnyJson`` may allow: no JSON that nests deeper is ever parsed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Regex:
+    """Ask for a text that a regular expression matches from its first character to its last.
+
+    Args:
+        pattern: the expression (docs/text-contracts.md says which notation).
+        flags: letters out of ``i`` (either case), ``m`` (``^`` and ``$`` at lines) and ``s`` (the dot takes line ends).
+    """
+
+    pattern: str = field(repr=False)
+    flags: str = ""
+
+    def __post_init__(self) -> None:
+        check_kind("pattern", self.pattern, str, "a str")
+        check_kind("flags", self.flags, str, "a str")
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """Ask for a text of a context-free grammar.
+
+    Args:
+        text: the grammar.
+        syntax: its notation: ``gbnf`` as llama.cpp reads it, or ``lark``.
+        start: the rule that a whole text is made of; None takes ``root`` of GBNF, ``start`` of Lark.
+    """
+
+    text: str = field(repr=False)
+    syntax: Syntax = "gbnf"
+    start: str | None = None
+
+    def __post_init__(self) -> None:
+        check_kind("text", self.text, str, "a str")
+        check_choice("syntax", self.syntax, get_args(Syntax))
+        if self.start is not None:
+            check_kind("start", self.start, str, "a str or None")
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Choices:
+    """Ask for one of several texts, word for word.
+
+    Args:
+        texts: the texts, at least one; one that stands twice counts once.
+    """
+
+    texts: tuple[str, ...] = field(repr=False)
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        given = cast("object", texts)
+        if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+            raise wrong_kind("texts", "a list of str", given)
+        found = tuple(cast("Iterable[object]", given))
+        for index, text in enumerate(found):
+            check_kind(f"texts[{index}]", text, str, "a str")
+        object.__setattr__(self, "texts", cast("tuple[str, ...]", found))
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Lead from one state of a machine to another by a text.
+
+    Args:
+        source: the state before the text.
+        on: the text: a str stands for itself; else whatever a contract can be made of, such as ``Regex("[0-9]+")`` or
+            a JSON Schema. A contract may be given too; of it only the language counts, its checks are not asked.
+        target: the state behind it.
+    """
+
+    source: str
+    on: EdgeText = field(repr=False)
+    target: str
+
+    def __post_init__(self) -> None:
+        check_kind("source", self.source, str, "a str")
+        check_kind("target", self.target, str, "a str")
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Machine:
+    """Ask for a text that leads a state machine from its start to an accepting state.
+
+    Args:
+        start: the state before the first byte.
+        accepting: the states in which the text may end, at least one.
+        edges: the ways between states. From one state several may begin alike.
+    """
+
+    start: str
+    accepting: tuple[str, ...]
+    edges: tuple[Edge, ...] = field(repr=False)
+
+    def __init__(self, *, start: str, accepting: Sequence[str], edges: Iterable[Edge]) -> None:
+        check_kind("start", start, str, "a str")
+        given = cast("object", accepting)
+        if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+            raise wrong_kind("accepting", "a list of names of states", given)
+        names = tuple(cast("Iterable[object]", given))
+        for index, name in enumerate(names):
+            check_kind(f"accepting[{index}]", name, str, "a str")
+        found = tuple(edges)
+        for index, edge in enumerate(found):
+            check_kind(f"edges[{index}]", edge, Edge, "an Edge")
+        object.__setattr__(self, "start", start)
+        object.__setattr__(self, "accepting", cast("tuple[str, ...]", names))
+        object.__setattr__(self, "edges", found)
+
+
+@dataclass(frozen=True, slots=True)
+class AnyJson:
+    """Ask for any JSON at all: what servers call JSON mode.
+
+    Args:
+        nesting: deepest nesting of arrays and objects, 1 to 200.
+        root: ``object`` for objects alone, as most servers mean it.
+    """
+
+    nesting: int = 16
+    root: JsonRoot = "any"
+
+    def __post_init__(self) -> None:
+        given = cast("object", self.nesting)
+        if type(given) is not int or not 1 <= given <= MOST_ANY_NESTING:
+            raise wrong_kind("nesting", f"an int from 1 to {MOST_ANY_NESTING}", given)
+        check_choice("root", self.root, get_args(JsonRoot))
+
+
+TextSource: TypeAlias = Regex | Grammar | Choices | Machine
+"""What makes a contract whose value is text."""
+
+TextKind: TypeAlias = Literal["regex", "grammar", "choices", "machine"]
+
+
+def kind_of_text(source: TextSource) -> TextKind:
+    """Return the word by which errors, support rows and receipts name what a text is made from."""
+    match source:
+        case Regex():
+            return "regex"
+        case Grammar():
+            return "grammar"
+        case Choices():
+            return "choices"
+        case Machine():
+            return "machine"
+        case _:
+            assert_never(source)
+
+
+EdgeText: TypeAlias = (
+    "str | TextSource | AnyJson | Contract[object] | type[object] | TypeAdapter[object] | JsonObject | bool"
+)
+"""What may stand on an edge of a machine."""
+
+
+__all__ = [
+    "MOST_ANY_NESTING",
+    "AnyJson",
+    "Choices",
+    "Edge",
+    "EdgeText",
+    "Grammar",
+    "JsonRoot",
+    "Machine",
+    "Regex",
+    "Syntax",
+    "TextKind",
+    "TextSource",
+    "kind_of_text",
+]
