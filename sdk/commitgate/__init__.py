@@ -6,12 +6,13 @@ from commitgate.contract import Contract
 from commitgate.effect import EffectContext, TransactionContext
 from commitgate.effect_kind import EffectKind
 from commitgate.effect_mark import by_key, once, transactional
-from commitgate.errors import CommitgateError, EffectRejected
+from commitgate.errors import CommitgateError, EffectRejected, NotationError
 from commitgate.finding import Applied, NotApplied, Unknown
 from commitgate.gate.check_context import CheckContext
 from commitgate.gate.content import each_untrusted
 from commitgate.gate.layers import Failure, Layer, LayerRecord
 from commitgate.gate.rules import Rule, RuleViolation
+from commitgate.languages import AnyJson, Choices, Edge, Grammar, Machine, Regex
 from commitgate.limits import Limits
 from commitgate.outcome import (
     Cancelled,
@@ -47,10 +48,12 @@ from commitgate.tools.tool import tool
 from commitgate.untrusted_text import UntrustedText
 
 __all__ = [
+    "AnyJson",
     "Applied",
     "CallResult",
     "Cancelled",
     "CheckContext",
+    "Choices",
     "Client",
     "CommitgateError",
     "Committed",
@@ -59,6 +62,7 @@ __all__ = [
     "DeadEnd",
     "Disconnected",
     "Drained",
+    "Edge",
     "EffectContext",
     "EffectFailed",
     "EffectKind",
@@ -67,19 +71,23 @@ __all__ = [
     "Failure",
     "Filtered",
     "FreeSpace",
+    "Grammar",
     "InDoubt",
     "Invalid",
     "Layer",
     "LayerRecord",
     "Limits",
+    "Machine",
     "Message",
     "NeedsApproval",
     "NotApplied",
+    "NotationError",
     "Outcome",
     "PendingApproval",
     "Preview",
     "Receipt",
     "Refused",
+    "Regex",
     "Reset",
     "Retry",
     "RetryBudget",

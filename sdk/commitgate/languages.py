@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias, assert_never, cast, get_args
+from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, assert_never, cast, get_args
+
+from typing_extensions import TypeVar
 
 from commitgate.argument import check_choice, check_kind, wrong_kind
+from commitgate.json_value import JsonObject, JsonValue
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
     from commitgate.contract import Contract
-    from commitgate.json_value import JsonObject
+
+V_co = TypeVar("V_co", covariant=True, default=object)
 
 Syntax: TypeAlias = Literal["gbnf", "lark"]
 JsonRoot: TypeAlias = Literal["any", "object"]
@@ -25,8 +29,14 @@ MOST_ANY_NESTING = 200
 """Deepest nesting that ``AnyJson`` may allow: no JSON that nests deeper is ever parsed."""
 
 
+class Language(Generic[V_co]):
+    """Be the base of what an answer may be that is no schema and no type; the parameter is the type of its value."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
-class Regex:
+class Regex(Language[str]):
     """Ask for a text that a regular expression matches from its first character to its last.
 
     Args:
@@ -43,7 +53,7 @@ class Regex:
 
 
 @dataclass(frozen=True, slots=True)
-class Grammar:
+class Grammar(Language[str]):
     """Ask for a text of a context-free grammar.
 
     Args:
@@ -64,7 +74,7 @@ class Grammar:
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Choices:
+class Choices(Language[str]):
     """Ask for one of several texts, word for word.
 
     Args:
@@ -104,7 +114,7 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Machine:
+class Machine(Language[str]):
     """Ask for a text that leads a state machine from its start to an accepting state.
 
     Args:
@@ -134,7 +144,7 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True)
-class AnyJson:
+class AnyJson(Language[JsonValue]):
     """Ask for any JSON at all: what servers call JSON mode.
 
     Args:
@@ -187,6 +197,7 @@ __all__ = [
     "EdgeText",
     "Grammar",
     "JsonRoot",
+    "Language",
     "Machine",
     "Regex",
     "Syntax",

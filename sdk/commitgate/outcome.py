@@ -308,9 +308,10 @@ class Unsupported(Ending):
     """Say that the contract cannot be enforced as asked; nothing was generated.
 
     Attributes:
-        keyword: the keyword that cannot be enforced.
+        keyword: the keyword that cannot be enforced; of what is no schema, its kind.
         pointer: JSON pointer of its place in the schema.
         reason: why, and what to write instead.
+        position: offset of the place in the text of a pattern or grammar, in characters from 0; None elsewhere.
     """
 
     name: ClassVar[str] = "unsupported"
@@ -318,10 +319,11 @@ class Unsupported(Ending):
     keyword: str
     pointer: str
     reason: str
+    position: int | None = None
 
     def summary(self) -> str:
         """Return one payload-free sentence: what ended the call and what to do."""
-        return f"{self.keyword} at {self.pointer or 'the root'} cannot be enforced: {self.reason}"
+        return f"{self.keyword} at {_place(self.pointer, self.position)} cannot be enforced: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -330,8 +332,9 @@ class CompileFailed(Ending):
 
     Attributes:
         pointer: JSON pointer of the place at fault.
-        keyword: the keyword at fault, None where no single one is.
+        keyword: the keyword at fault, None where no single one is; of what is no schema, its kind.
         reason: what is wrong and what to do.
+        position: as of ``Unsupported``.
     """
 
     name: ClassVar[str] = "compile_failed"
@@ -339,10 +342,11 @@ class CompileFailed(Ending):
     pointer: str
     keyword: str | None
     reason: str
+    position: int | None = None
 
     def summary(self) -> str:
         """Return one payload-free sentence: what ended the call and what to do."""
-        return f"the contract could not be compiled at {self.pointer or 'the root'}: {self.reason}"
+        return f"the contract could not be compiled at {_place(self.pointer, self.position)}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -495,6 +499,11 @@ class Unavailable(Ending):
     def summary(self) -> str:
         """Return one payload-free sentence: what ended the call and what to do."""
         return f"the backend failed ({self.kind}): {self.message}"
+
+
+def _place(pointer: str, position: int | None) -> str:
+    """Return the words for a place in a contract's schema, machine, pattern or grammar."""
+    return pointer or "the root" if position is None else f"character {position}"
 
 
 Failed: TypeAlias = (

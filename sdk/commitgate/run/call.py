@@ -103,11 +103,22 @@ class Call(Generic[T, R]):
     def _unbuildable(self, error: ContractError) -> Failed:
         self._facts.compile_result = "failed"
         if isinstance(error, UnsupportedError):
-            keyword = error.keyword or ""
-            ending = Unsupported(keyword=keyword, pointer=error.pointer, reason=error.reason, receipt=Receipt())
-            return self._facts.fill(ending)
-        ending = CompileFailed(pointer=error.pointer, keyword=error.keyword, reason=str(error), receipt=Receipt())
-        return self._facts.fill(ending)
+            unsupported = Unsupported(
+                keyword=error.keyword or "",
+                pointer=error.pointer,
+                reason=error.reason,
+                position=error.position,
+                receipt=Receipt(),
+            )
+            return self._facts.fill(unsupported)
+        failed = CompileFailed(
+            pointer=error.pointer,
+            keyword=error.keyword,
+            reason=str(error),
+            position=error.position,
+            receipt=Receipt(),
+        )
+        return self._facts.fill(failed)
 
     async def _run_operation(self, contract: Contract[T], key: OperationKey) -> Outcome[T, R]:
         from commitgate.run.keyed import Keyed

@@ -16,6 +16,7 @@ from commitgate.finding import BY_CALL
 from commitgate.gate.checks import Approve, Authorize, ContentCheck, Evidence
 from commitgate.gate.rules import Rule
 from commitgate.json_value import JsonValue
+from commitgate.languages import Language
 from commitgate.outcome import Fallback, Invalid, Outcome
 from commitgate.retry import Retry, RetryBudget
 from commitgate.run.active import Drained
@@ -81,7 +82,7 @@ class Client(ToolsFace):
     def generate_structured(
         self,
         model: str,
-        schema: type[T] | TypeAdapter[T] | Contract[T] | Mapping[str, object] | bool,
+        schema: type[T] | TypeAdapter[T] | Contract[T] | Language[T] | Mapping[str, object] | bool,
         *,
         prompt: str | None = None,
         messages: Sequence[MessageLike] | None = None,
@@ -143,7 +144,7 @@ class Client(ToolsFace):
     def stream_structured(
         self,
         model: str,
-        schema: type[T] | TypeAdapter[T] | Contract[T] | Mapping[str, object] | bool,
+        schema: type[T] | TypeAdapter[T] | Contract[T] | Language[T] | Mapping[str, object] | bool,
         *,
         prompt: str | None = None,
         messages: Sequence[MessageLike] | None = None,
@@ -173,7 +174,8 @@ class Client(ToolsFace):
             model: ``backend/name``, split at the first slash; ``local`` alone is the bundled model, and
                 ``local/<path>`` a model folder or GGUF file.
             schema: a pydantic model, dataclass, TypedDict, ``list[T]``, scalar type, ``TypeAdapter``, JSON Schema or
-                ``Contract``. One that cannot be enforced ends the call as ``Unsupported`` or ``CompileFailed``.
+                ``Contract``; or ``Regex``, ``Grammar``, ``Choices``, ``Machine``, whose value is the text itself, or
+                ``AnyJson``. One that cannot be enforced ends the call as ``Unsupported`` or ``CompileFailed``.
             prompt: what to ask, as one user message. Without prompt and messages, the schema's own title and
                 descriptions are the prompt.
             messages: what to ask, as a conversation of ``Message`` or of dicts of ``role`` and ``content``.
@@ -237,7 +239,7 @@ class Client(ToolsFace):
     def outcome(
         self,
         operation_key: str,
-        schema: type[T] | TypeAdapter[T] | Contract[T] | Mapping[str, object] | bool = True,
+        schema: type[T] | TypeAdapter[T] | Contract[T] | Language[T] | Mapping[str, object] | bool = True,
         *,
         authorize: Authorize[T] | None = None,
         principal: object = None,
@@ -282,7 +284,7 @@ class Client(ToolsFace):
         *,
         by: str,
         value_digest: str | None = None,
-        schema: type[T] | TypeAdapter[T] | Contract[T] | Mapping[str, object] | bool,
+        schema: type[T] | TypeAdapter[T] | Contract[T] | Language[T] | Mapping[str, object] | bool,
         effect: EffectFunction[T, R] | None = None,
         rules: Sequence[Rule[T]] | None = None,
         content: Sequence[ContentCheck[T]] | None = None,
