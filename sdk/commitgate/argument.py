@@ -6,6 +6,7 @@ Messages name the argument, what was wanted and the type that was found; never t
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import TypeVar
@@ -15,6 +16,7 @@ from commitgate.errors import MisuseError
 T = TypeVar("T")
 
 _MAX_CHARACTERS = 200
+_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 def wrong_kind(name: str, wanted: str, found: object) -> MisuseError:
@@ -74,6 +76,21 @@ def check_text(name: str, value: object) -> None:
         raise MisuseError(f"{name} must be text that UTF-8 can encode, found a lone surrogate") from None
 
 
+def check_digest(name: str, value: object, what: str = "a digest") -> None:
+    """Check that ``value`` is a SHA-256 as contracts and templates have it.
+
+    Args:
+        name: the argument's name.
+        value: it.
+        what: which digest is wanted, in words.
+
+    Raises:
+        MisuseError: it is not.
+    """
+    if not isinstance(value, str) or not _DIGEST.fullmatch(value):
+        raise wrong_kind(name, f"{what}: 64 hexadecimal digits in lower case", value)
+
+
 def check_words(name: str, value: object) -> None:
     """Check that ``value`` is text that says something.
 
@@ -113,6 +130,7 @@ def check_finite(name: str, value: object, wanted: str = "a number") -> None:
 
 __all__ = [
     "check_choice",
+    "check_digest",
     "check_finite",
     "check_int",
     "check_kind",

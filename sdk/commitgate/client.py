@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Never, Self, cast, overload
 
@@ -23,6 +23,7 @@ from commitgate.languages import Language
 from commitgate.outcome import Fallback, Invalid, Outcome
 from commitgate.retry import Retry, RetryBudget
 from commitgate.retry.keys import operation_key as checked_key
+from commitgate.reviewed import Reviewed
 from commitgate.run.active import ActiveCalls, Drained
 from commitgate.run.approval import (
     PendingApproval,
@@ -62,6 +63,9 @@ class Client(ToolsFace):
             ``COMMITGATE_LEDGER`` names, or else one in the user's data folder. Opened with the first operation key.
         lease_s: seconds, > 0, for which an operation key stays taken after its process was killed. It is renewed while
             the process lives, however long a call takes.
+        reviewed: digests of the contracts that somebody reviewed: each a contract's ``full_digest`` or a template's
+            ``digest``. Then what has an effect, or a contract of ``Risk.EFFECT``, must use one of them; everything else
+            raises ``ReviewedContractError`` before anything is sent or written. None asks for no review.
 
     Raises:
         MisuseError: an argument is none of these.
@@ -74,6 +78,7 @@ class Client(ToolsFace):
         ledger: Ledger | str | os.PathLike[str] | None = None,
         retry_budget: RetryBudget | None = None,
         lease_s: float = DEFAULT_LEASE_S,
+        reviewed: Iterable[str] | None = None,
     ) -> None:
         if retry_budget is not None:
             check_kind("retry_budget", retry_budget, RetryBudget, "a RetryBudget")
@@ -82,6 +87,7 @@ class Client(ToolsFace):
         if lease_s <= 0:
             raise MisuseError(f"lease_s must be {wanted}, found {lease_s!r}")
         self._lease_s = lease_s
+        self._reviewed = Reviewed.of(reviewed)
         self._retry_budget = retry_budget or RetryBudget()
         self._registry = BackendRegistry({} if backends is None else backends)
         _check_ledger(ledger)
@@ -104,6 +110,7 @@ class Client(ToolsFace):
             active=ActiveCalls(),
             waiting=WaitingOrders(),
             lease_s=self._lease_s,
+            reviewed=self._reviewed,
         )
         return self
 
@@ -156,6 +163,7 @@ class Client(ToolsFace):
             MisuseError: the call contradicts itself.
             BackendError: the model cannot be had.
             LedgerError: the key conflicts, is in progress, or the ledger cannot be used.
+            ReviewedContractError: it may set off an effect, and this client allows other contracts for that.
         """
         backend, name = self._registry.find(model)
         order = Order[T, R].of(
@@ -396,7 +404,8 @@ class Client(ToolsFace):
         Raises:
             MisuseError: this client does not know the call and is not told it, or the client was not entered or is
                 being closed. Nothing was recorded.
-            ContractError: ``schema`` cannot be made a contract. Nothing was recorded.
+            ContractError: ``schema`` cannot be made a contract, or is none that this client allows
+                (``ReviewedContractError``). Nothing was recorded.
             LedgerError: nothing waits under this key, or not this value (``DecisionError``); another schema or effect
                 than the call's (``KeyConflictError``); the ledger cannot be used.
         """
@@ -417,7 +426,10 @@ class Client(ToolsFace):
         if timeouts is not None:
             check_kind("timeouts", timeouts, Timeouts, "a Timeouts")
         if contract is not None:
+            shared.reviewed.check(contract, made)
             await check_stored(shared.ledger(), key, contract, made)
+        elif known is not None:
+            shared.reviewed.check(await self._contract(cast("type[object]", known.schema)), known.effect)
         row = await shared.ledger().approve(key, by=by, value_digest=value_digest)
         if contract is not None:
             order = order_of_stored(row, contract, made, checks=checks, principal=principal, timeouts=timeouts)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Generic, Literal, Never, TypeAlias, cast, get_args, overload
 
 from typing_extensions import TypeVar
 
-from commitgate.argument import check_choice, check_kind, wrong_kind
+from commitgate.argument import check_choice, check_digest, check_kind, wrong_kind
 from commitgate.errors import MisuseError, ReviewedContractError, SchemaError
 from commitgate.gate.checks import Approve, Authorize, Checks, ContentCheck, Evidence
 from commitgate.gate.rules import Rule
@@ -58,6 +57,9 @@ class Contract(Generic[T_co]):
         prose: whether the model is shown titles, descriptions and all else in the schema that constrains nothing;
             ``strip`` for a schema from elsewhere, whose prose could give it orders.
         reviewed_digest: the full digest that somebody reviewed; None where nobody did.
+        template_digest: digest of the ``ContractTemplate`` that it was filled from; None where of none, and where its
+            full digest is another one now than then.
+        filled_digest: the full digest that it was filled with.
         numbers: how non-integers of a plain JSON value come out.
         formats: ``assert`` makes every known ``format`` constrain, in every draft; ``annotate`` none.
         documents: further schemas by absolute URI, which references may name. Nothing is ever fetched.
@@ -84,6 +86,8 @@ class Contract(Generic[T_co]):
     refusal: bool = False
     prose: Prose = "keep"
     reviewed_digest: str | None = field(default=None, repr=False)
+    template_digest: str | None = field(default=None, repr=False)
+    filled_digest: str | None = field(default=None, repr=False)
     numbers: Numbers = "float"
     formats: Formats = "assert"
     documents: Mapping[str, JsonSchema] = field(default_factory=dict[str, JsonSchema], repr=False)
@@ -107,6 +111,17 @@ class Contract(Generic[T_co]):
         else:
             self._read_text(self.text)
         _check_reviewed(self.reviewed_digest, self.full_digest)
+        self._keep_template()
+
+    def _keep_template(self) -> None:
+        # Whatever is made out of a filled contract hands its fields on; what a template vouched for is its digest.
+        if self.template_digest is not None:
+            check_digest("template_digest", self.template_digest)
+        is_kept = self.filled_digest in (None, self.full_digest) and self.template_digest is not None
+        self._set(
+            template_digest=self.template_digest if is_kept else None,
+            filled_digest=self.full_digest if is_kept else None,
+        )
 
     def _read_text(self, text: TextSource) -> None:
         if self.schema != TEXT_SCHEMA or self.documents or self.type_adapter is not None:
@@ -119,9 +134,7 @@ class Contract(Generic[T_co]):
         self._set(
             analysis=analysis,
             language_digest=digest_of_text_language(described, self.limits, refusal=self.refusal),
-            full_digest=digest_of_text_contract(
-                described, self.limits, self.name, self.version, refusal=self.refusal
-            ),
+            full_digest=digest_of_text_contract(described, self.limits, self.name, self.version, refusal=self.refusal),
         )
 
     def _read_schema(self) -> None:
@@ -409,7 +422,7 @@ def _rebuilt(arguments: dict[str, object]) -> Contract[object]:
     return cast("Callable[..., Contract[object]]", Contract)(**arguments)
 
 
-def _check_reviewed(reviewed: object, found: str) -> None:
+def _check_reviewed(reviewed: str | None, found: str) -> None:
     """Check that a contract is the one that was reviewed.
 
     Raises:
@@ -418,8 +431,7 @@ def _check_reviewed(reviewed: object, found: str) -> None:
     """
     if reviewed is None:
         return
-    if not isinstance(reviewed, str) or not re.fullmatch("[0-9a-f]{64}", reviewed):
-        raise wrong_kind("reviewed_digest", "a full_digest: 64 hexadecimal digits in lower case", reviewed)
+    check_digest("reviewed_digest", reviewed, "a full_digest")
     if reviewed != found:
         raise ReviewedContractError(reviewed=reviewed, found=found)
 

@@ -85,9 +85,10 @@ class Effect(Generic[T, R]):
         version: what tells versions of it apart.
         kind: what keeps it from happening twice.
         reconcile: looks downstream for one that is in doubt; None where nothing can.
+        only_reads: it is that of a tool which changes nothing.
     """
 
-    __slots__ = ("_adapter", "_function", "_is_async", "kind", "name", "reconcile", "version")
+    __slots__ = ("_adapter", "_function", "_is_async", "kind", "name", "only_reads", "reconcile", "version")
 
     def __init__(
         self,
@@ -98,6 +99,7 @@ class Effect(Generic[T, R]):
         adapter: TypeAdapter[R] | None,
         kind: EffectKind = EffectKind.ONCE,
         reconcile: Reconcile | None = None,
+        only_reads: bool = False,
     ) -> None:
         self._function = function
         self._is_async = is_async(function)
@@ -106,6 +108,7 @@ class Effect(Generic[T, R]):
         self.version = version
         self.kind = kind
         self.reconcile = reconcile
+        self.only_reads = only_reads
         if kind is EffectKind.TRANSACTIONAL and self._is_async:
             raise MisuseError(
                 f"the transactional effect {name} must be a plain def: it runs in one transaction in a worker thread"
@@ -137,7 +140,16 @@ class Effect(Generic[T, R]):
         check_takes(function, ("value", "context"), f"the effect {name}")
         adapter = cast("TypeAdapter[R] | None", result_adapter(function, name))
         reconcile = getattr(function, "effect_reconcile", None)
-        return cls(function, name=name, version=version, adapter=adapter, kind=kind, reconcile=reconcile)
+        only_reads = getattr(function, "effect_only_reads", False) is True
+        return cls(
+            function,
+            name=name,
+            version=version,
+            adapter=adapter,
+            kind=kind,
+            reconcile=reconcile,
+            only_reads=only_reads,
+        )
 
     async def run(self, value: T, context: EffectContext) -> R:
         """Run the function once: on the event loop where it is async, else in a worker thread.

@@ -12,6 +12,7 @@ The tree::
     │   ├── UnsupportedError         something in it cannot be enforced
     │   ├── UnsatisfiableError       no text can ever satisfy it
     │   ├── LimitExceededError       larger than a limit allows
+    │   ├── ParameterError           a value that a template's parameter does not allow
     │   └── ReviewedContractError    another contract than the one that was reviewed
     ├── BackendError                 a backend could not do its part
     │   ├── ModelLoadError           the model or its tokenizer cannot be loaded or trusted
@@ -96,9 +97,7 @@ class UnsupportedError(ContractError):
         reason: why it cannot be enforced.
     """
 
-    def __init__(
-        self, message: str, *, pointer: str, keyword: str, reason: str, position: int | None = None
-    ) -> None:
+    def __init__(self, message: str, *, pointer: str, keyword: str, reason: str, position: int | None = None) -> None:
         super().__init__(message, pointer=pointer, keyword=keyword, position=position)
         self.reason = reason
 
@@ -134,21 +133,48 @@ class LimitExceededError(ContractError):
         self.found = found
 
 
+class ParameterError(ContractError):
+    """Raised when a value lies outside of what a template's parameter allows. Give another value.
+
+    Attributes:
+        parameter: the parameter's name.
+    """
+
+    def __init__(self, parameter: str, wanted: str) -> None:
+        super().__init__(f"the parameter {parameter} {wanted}")
+        self.parameter = parameter
+
+
 class ReviewedContractError(ContractError):
     """Raised when a contract is another one than was reviewed. Read what changed, then give the new digest.
 
     Attributes:
-        reviewed: the full digest that was reviewed.
+        reviewed: the full digest that was reviewed; or all digests that the client allows.
         found: the full digest of the contract at hand.
+        template: digest of the template that the contract was filled from; None where of none.
     """
 
-    def __init__(self, *, reviewed: str, found: str) -> None:
-        super().__init__(
-            f"the contract's full digest is {found}, but {reviewed} was reviewed: its schema, prose, name, version, "
-            "formats, limits or documents are others"
-        )
+    def __init__(
+        self,
+        *,
+        reviewed: str | frozenset[str],
+        found: str,
+        template: str | None = None,
+        subject: str = "the contract",
+    ) -> None:
+        if isinstance(reviewed, str):
+            wanted = f"but {reviewed} was reviewed: its schema, prose, name, version, formats, limits or documents are"
+            message = f"{subject}'s full digest is {found}, {wanted} others"
+        else:
+            origin = "" if template is None else f", filled from the template {template}"
+            message = (
+                f"{subject} may set off an effect, and its full digest {found}{origin} is none of the {len(reviewed)} "
+                "that this client allows; read the contract, then add the digest to Client(reviewed=...)"
+            )
+        super().__init__(message)
         self.reviewed = reviewed
         self.found = found
+        self.template = template
 
 
 class BackendError(CommitgateError):
@@ -339,6 +365,7 @@ __all__ = [
     "ModelRunError",
     "NeedsApprovalError",
     "NotationError",
+    "ParameterError",
     "RefusedError",
     "ReviewedContractError",
     "SchemaError",

@@ -84,6 +84,7 @@ class Call(Generic[T, R]):
             MisuseError: the schema is none, or an optional part is missing.
             BackendError: the model cannot be had.
             LedgerError: the key conflicts, is in progress, or the ledger cannot be used.
+            ReviewedContractError: it may set off an effect, and the client allows other contracts for that.
         """
         limit_s = self._order.timeouts.total_s
         self._ends_at = inf if limit_s is None else anyio.current_time() + limit_s
@@ -91,6 +92,7 @@ class Call(Generic[T, R]):
             contract = await run_in_thread(self._contract)
         except ContractError as error:
             return self._unbuildable(error)
+        self._shared.reviewed.check(contract, self._order.effect)
         self._facts.contract = contract
         if self._order.key is not None:
             return await self._run_operation(contract, self._order.key)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from anyio.abc import TaskGroup
 
 from commitgate.retry import RetryBudget
+from commitgate.reviewed import Reviewed
 from commitgate.run.active import ActiveCalls
 from commitgate.run.approval import WaitingOrders
 
@@ -27,6 +28,7 @@ class Shared:
         active: the calls that run.
         waiting: what is to be done with values that wait for a person.
         lease_s: seconds that a claim outlives a killed process.
+        reviewed: the contracts that an effect may use.
     """
 
     task_group: TaskGroup
@@ -35,6 +37,7 @@ class Shared:
     active: ActiveCalls
     waiting: WaitingOrders
     lease_s: float
+    reviewed: Reviewed = field(default_factory=Reviewed)
 
 
 __all__ = ["Shared"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Never, Self, cast, overload
 
@@ -48,6 +48,9 @@ class Client(ToolsFace):
             ``COMMITGATE_LEDGER`` names, or else one in the user's data folder. Opened with the first operation key.
         lease_s: seconds, > 0, for which an operation key stays taken after its process was killed. It is renewed while
             the process lives, however long a call takes.
+        reviewed: digests of the contracts that somebody reviewed: each a contract's ``full_digest`` or a template's
+            ``digest``. Then what has an effect, or a contract of ``Risk.EFFECT``, must use one of them; everything else
+            raises ``ReviewedContractError`` before anything is sent or written. None asks for no review.
 
     Raises:
         MisuseError: an argument is none of these.
@@ -60,8 +63,11 @@ class Client(ToolsFace):
         ledger: Ledger | str | os.PathLike[str] | None = None,
         retry_budget: RetryBudget | None = None,
         lease_s: float = DEFAULT_LEASE_S,
+        reviewed: Iterable[str] | None = None,
     ) -> None:
-        self._client = asynchronous.Client(backends=backends, ledger=ledger, retry_budget=retry_budget, lease_s=lease_s)
+        self._client = asynchronous.Client(
+            backends=backends, ledger=ledger, retry_budget=retry_budget, lease_s=lease_s, reviewed=reviewed
+        )
         self._bridge = Bridge(self._client, "client")
 
     def __enter__(self) -> Self:

@@ -9,6 +9,7 @@ import anyio
 from typing_extensions import TypeVar
 
 from commitgate.argument import check_kind
+from commitgate.contract import Contract
 from commitgate.errors import MisuseError
 from commitgate.outcome import Committed, Failed, Outcome
 from commitgate.retry.keys import OperationKey
@@ -46,6 +47,7 @@ async def prepared_loop(
     settings = settings_of(order)
     check_ledger(order.tools, settings.key, steps.shared)
     language = await run_in_thread(order.language)
+    check_reviewed(order.tools, language.answer, steps.shared)
     return ToolLoop(order, language, steps, settings, show=show, results=results)
 
 
@@ -60,7 +62,9 @@ async def next_turn(order: ToolsOrder[A], shared: Shared, turn: int) -> Outcome[
     check_counted("turn", turn)
     steps, settings = Steps(shared), settings_of(order)
     check_ledger(order.tools, settings.key, shared)
-    turns = Turns(order, await run_in_thread(order.language), steps, settings)
+    language = await run_in_thread(order.language)
+    check_reviewed(order.tools, language.answer, shared)
+    turns = Turns(order, language, steps, settings)
     asked = await turns.ask(turn, order.messages, show=None)
     if not isinstance(asked, Committed):
         return asked
@@ -92,6 +96,18 @@ def check_ledger(tools: ToolSet, key: OperationKey | None, shared: Shared) -> No
         )
 
 
+def check_reviewed(tools: ToolSet, answer: Contract[object] | None, shared: Shared) -> None:
+    """Check that what may set off an effect was reviewed, before the model is asked for anything.
+
+    Raises:
+        ReviewedContractError: a tool that does more than read, or an answer of ``Risk.EFFECT``, was not.
+    """
+    for tool in tools:
+        shared.reviewed.check(tool.contract, subject=f"the contract of the tool {tool.name}")
+    if answer is not None:
+        shared.reviewed.check(answer, subject="the contract of the answer")
+
+
 def settings_of(order: ToolsOrder[A]) -> Settings:
     """Return what the steps of a run have in common; the run's time begins now."""
     return Settings(
@@ -109,4 +125,13 @@ def end_of(total_s: float | None) -> float:
     return inf if total_s is None else anyio.current_time() + total_s
 
 
-__all__ = ["check_ledger", "end_of", "next_turn", "prepared_loop", "run_call", "run_tools", "settings_of"]
+__all__ = [
+    "check_ledger",
+    "check_reviewed",
+    "end_of",
+    "next_turn",
+    "prepared_loop",
+    "run_call",
+    "run_tools",
+    "settings_of",
+]

@@ -59,6 +59,7 @@ def tool_effect(
         "effect_name": f"tool:{name}",
         "effect_version": version,
         "effect_reconcile": reconcile,
+        "effect_only_reads": kind == "read",
     }
     for attribute, value in given.items():
         setattr(made, attribute, value)
