@@ -77,6 +77,7 @@ class Gate:
     Args:
         acceptor: the contract's automaton, at its start.
         json_acceptor: makes an acceptor of any JSON text; it tells text that is no JSON from JSON outside the contract.
+            None where the answer is a text that is no JSON: then the contract's automaton alone judges it.
         text_bytes: most bytes of an answer, >= 1.
         key_bytes: most bytes of a key that the contract does not declare, >= 1.
 
@@ -87,13 +88,14 @@ class Gate:
     """
 
     def __init__(
-        self, acceptor: Acceptor, *, json_acceptor: Callable[[], Acceptor], text_bytes: int, key_bytes: int
+        self, acceptor: Acceptor, *, json_acceptor: Callable[[], Acceptor] | None, text_bytes: int, key_bytes: int
     ) -> None:
         self._acceptor = acceptor
         self._json_acceptor = json_acceptor
         self._text_bytes = text_bytes
         self._key_bytes = key_bytes
-        self._meter = WhiteSpaceMeter()
+        # White space between the parts of JSON means nothing; in any other text it is content like all else.
+        self._meter = None if json_acceptor is None else WhiteSpaceMeter()
         self.evidence = Evidence()
         self.state = State.HELD if acceptor.is_accepting else State.RECEIVING
         self.verdict: Verdict | None = None
@@ -179,7 +181,7 @@ class Gate:
         room = data[: self._text_bytes - start]
         is_live = self._acceptor.feed(room)
         passed = room if is_live else room[: self._acceptor.position - start]
-        run_end = self._meter.feed(passed)
+        run_end = None if self._meter is None else self._meter.feed(passed)
         passed = passed[:run_end]
         self.evidence.passed += passed
         if run_end is not None:
@@ -201,6 +203,8 @@ class Gate:
 
     def _impossible(self, byte: bytes) -> tuple[Literal["not_json", "constraint", "limit"], str]:
         """Return what the first impossible byte breaks, and in words what is allowed there."""
+        if self._json_acceptor is None:
+            return "constraint", self._acceptor.explain()
         passed = bytes(self.evidence.passed)
         if self._is_json(passed + byte):
             if self._is_in_long_key(passed):
@@ -222,6 +226,7 @@ class Gate:
 
     def _is_json(self, text: bytes) -> bool:
         """Return whether ``text`` can begin a JSON text within the bounds of every contract."""
+        assert self._json_acceptor is not None, "asked of JSON alone"
         return self._json_acceptor().feed(text)
 
     def _hide(self, data: bytes) -> Signal:

@@ -17,7 +17,7 @@ from commitgate.gate.checks import Checks
 from commitgate.gate.deliberation import Deliberation
 from commitgate.gate.exact_json import encode
 from commitgate.gate.layer_states import Stage, Step
-from commitgate.gate.layers import Failure, LayerRecord
+from commitgate.gate.layers import Failure, Layer, LayerRecord
 from commitgate.gate.schema_layer import SchemaLayer
 from commitgate.gate.stored_value import store
 from commitgate.gate.strict_parse import BREAKS_JSON, Parsed, strict_parse
@@ -28,6 +28,11 @@ from commitgate.json_value import JsonValue
 from commitgate.outcome import Failed, Invalid, NeedsApproval, Receipt
 
 T = TypeVar("T")
+
+NOT_UTF8 = "not_utf8"
+"""Code of a text that is no JSON and is not UTF-8. No automaton of such a text passes one."""
+
+_NOT_UTF8 = "the text is not UTF-8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,11 @@ class Judge(Generic[T]):
         self._must_keep = must_keep
         self._run_blocking = run_blocking
         self._nesting = contract.limits.nesting
-        self._schema = SchemaLayer(contract.schema, formats=contract.formats, documents=contract.documents)
+        self._schema = (
+            SchemaLayer(contract.schema, formats=contract.formats, documents=contract.documents)
+            if contract.text is None
+            else None
+        )
         self._type = TypeLayer(contract)
         self._way = Way(clock)
 
@@ -78,8 +87,13 @@ class Judge(Generic[T]):
         return self._way.records
 
     def choose(self, text: bytes) -> Chosen[T] | Invalid:
-        """Take a text of which the end is proven through parse, schema and type."""
+        """Take a text of which the end is proven through parse, schema and type.
+
+        A text that is no JSON is the value itself: it has neither parse nor schema.
+        """
         self._way.begin(Stage.FINISH, Step.PASSED, Step.PASSED)
+        if self._schema is None:
+            return self._choose_text(text)
         parsed = self._parse(text)
         if not isinstance(parsed, Parsed) or self._check_schema(parsed.value):
             return self._refused()
@@ -88,6 +102,9 @@ class Judge(Generic[T]):
     def explain(self, outside: Outside) -> Failed:
         """Say what is wrong with a text that the acceptor refused: outside the contract, or no JSON at all."""
         self._way.begin(Stage.FINISH, Step.PASSED, Step.FAILED)
+        if self._schema is None:
+            self._pass_by_json()
+            return outside.violation
         parsed = self._parse(outside.text)
         if not isinstance(parsed, Parsed):
             return outside.violation if parsed.code in BREAKS_JSON else self._refused()
@@ -141,12 +158,27 @@ class Judge(Generic[T]):
             run_blocking=self._run_blocking,
         )
 
+    def _choose_text(self, text: bytes) -> Chosen[T] | Invalid:
+        self._pass_by_json()
+        try:
+            value = text.decode()
+        except UnicodeDecodeError as error:
+            data: JsonValue = {"position": error.start}
+            self._take((Failure(layer=Layer.TYPE, code=NOT_UTF8, pointer="", message=_NOT_UTF8, data=data),))
+            return self._refused()
+        return self._make(value) or self._refused()
+
+    def _pass_by_json(self) -> None:
+        self._way.take(Step.SKIPPED)
+        self._way.take(Step.SKIPPED)
+
     def _parse(self, text: bytes) -> Parsed | Failure:
         parsed = strict_parse(text, nesting=self._nesting)
         self._take(() if isinstance(parsed, Parsed) else (parsed,))
         return parsed
 
     def _check_schema(self, value: JsonValue) -> tuple[Failure, ...]:
+        assert self._schema is not None, "asked of JSON alone"
         failures = self._schema.judge(value)
         self._take(failures)
         return failures
@@ -171,4 +203,4 @@ class Judge(Generic[T]):
         return Invalid(layer=record.layer, failures=record.failures, receipt=Receipt())
 
 
-__all__ = ["Chosen", "Judge"]
+__all__ = ["NOT_UTF8", "Chosen", "Judge"]

@@ -37,6 +37,9 @@ Path: TypeAlias = "tuple[str | int, ...]"
 NOT_REPRESENTABLE = "not_representable"
 """Code of a number that the wanted Python type cannot hold."""
 
+NOT_A_TEXT = "not_a_text"
+"""Code of a stored value that is no text, where the contract's value is one."""
+
 VALIDATOR_ERROR = "validator_error"
 """Code of a validator of the caller's type that broke, instead of refusing the value."""
 
@@ -94,6 +97,7 @@ class TypeLayer(Generic[T]):
 
     def __init__(self, contract: Contract[T], *, takes_names: bool = False) -> None:
         self._adapter = contract.type_adapter
+        self._is_text = contract.text is not None
         self._takes_names = takes_names or None
         self._keeps_decimals = contract.numbers == "decimal"
         self._schemas = Schemas(
@@ -108,8 +112,11 @@ class TypeLayer(Generic[T]):
         """Return the typed value, or what stands against it.
 
         Args:
-            value: as ``strict_parse`` gives it, already valid by the schema.
+            value: as ``strict_parse`` gives it, already valid by the schema; of a text that is no JSON, the text.
         """
+        if self._is_text and not isinstance(value, str):
+            # Only a row of the ledger that was written for another contract can hold one.
+            return (self._failure(NOT_A_TEXT, (), "the contract's value is a text"),)
         faults: list[Path] = []
         spelled = self._spell(value, self._schemas.root, (), faults)
         if faults:
@@ -217,4 +224,4 @@ def _marked_schema(adapter: TypeAdapter[T]) -> JsonObject:
     return cast(JsonObject, adapter.json_schema(mode="validation", schema_generator=Marking))
 
 
-__all__ = ["NOT_REPRESENTABLE", "VALIDATOR_ERROR", "TypeLayer", "Typed"]
+__all__ = ["NOT_A_TEXT", "NOT_REPRESENTABLE", "VALIDATOR_ERROR", "TypeLayer", "Typed"]

@@ -61,7 +61,7 @@ def unit_fault(data: bytes | bytearray, at: int) -> tuple[int, ReaderState] | No
         return at, ReaderState.INVALID_CONTROL_CHAR
     if first == _BACKSLASH:
         return _escape_fault(data, at)
-    return _utf8_fault(data, at)
+    return utf8_fault(data, at)
 
 
 def _escape_fault(data: bytes | bytearray, at: int) -> tuple[int, ReaderState] | None:
@@ -83,7 +83,13 @@ def _escape_fault(data: bytes | bytearray, at: int) -> tuple[int, ReaderState] |
     return None
 
 
-def _utf8_fault(data: bytes | bytearray, at: int) -> tuple[int, ReaderState] | None:
+def utf8_fault(data: bytes | bytearray, at: int) -> tuple[int, ReaderState] | None:
+    """Find the first byte of ``data[at:]`` that UTF-8 cannot have there; None where they are the start of a character.
+
+    Args:
+        data: bytes, cut anywhere.
+        at: offset of a character that is no ASCII and not whole.
+    """
     first = data[at]
     if not 0xC2 <= first <= 0xF4:
         return at, ReaderState.INVALID_UTF8
@@ -96,4 +102,4 @@ def _utf8_fault(data: bytes | bytearray, at: int) -> tuple[int, ReaderState] | N
     return None
 
 
-__all__ = ["UNITS", "decode_units", "unit_fault"]
+__all__ = ["UNITS", "decode_units", "unit_fault", "utf8_fault"]

@@ -17,6 +17,7 @@ from commitgate.pointer import child
 from commitgate.preview.document import Document
 from commitgate.preview.events import Event, EventSource
 from commitgate.preview.preview import Preview
+from commitgate.preview.text_growth import TextMoment
 from commitgate.preview.values import ValueBuilder
 
 _POINTER: Final = re.compile("(?:/(?:[^~/]|~[01])*)*")
@@ -66,10 +67,13 @@ class ItemCursor:
         Calls may skip previews. An older preview than the last has nothing new.
 
         Raises:
-            MisuseError: in the array's place stands something else, or the preview belongs to another text than the
-                ones before (an attempt was dropped: begin with a new cursor). Raised again by each later call.
+            MisuseError: in the array's place stands something else, the text is no JSON, or the preview belongs to
+                another text than the ones before (an attempt was dropped: begin with a new cursor). Raised again by
+                each later call.
         """
         moment, search = preview.moment, self._search
+        if isinstance(moment, TextMoment):
+            raise MisuseError(f"pointer {search.pointer!r} must name an array, found a text that is no JSON")
         if self._document is None:
             self._document = moment.document
         if self._document is not moment.document:

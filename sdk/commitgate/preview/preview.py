@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from commitgate.json_value import JsonValue
 from commitgate.preview.document import Moment
 from commitgate.preview.state import ReaderState
+from commitgate.preview.text_growth import TextMoment
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -27,7 +28,7 @@ class Preview:
 
     state: ReaderState
     text_bytes: int
-    moment: Moment = field(repr=False)
+    moment: Moment | TextMoment = field(repr=False)
     legal_mass: float | None = None
     attempt: int = 1
 
@@ -42,7 +43,8 @@ class Preview:
 
         Lists and dictionaries are read-only, and shared between previews: ``copy.deepcopy`` gives ones that may be
         changed. Integers are exact, other numbers are ``Decimal``. A number, a literal and a string held until it is
-        closed are absent until they are whole; so are keys without a value to show.
+        closed are absent until they are whole; so are keys without a value to show. Of a contract whose answer is no
+        JSON it is the text so far, in whole characters.
 
         The value comes into being when it is first read. That takes time for the text since the last preview that was
         read, and for copying the references that the open containers hold.

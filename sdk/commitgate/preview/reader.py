@@ -1,9 +1,10 @@
-"""Read a growing JSON text for display: strict to the byte, in chunks cut anywhere, in time linear in the text.
+"""Read a growing text for display: strict to the byte, in chunks cut anywhere, in time linear in the text.
 
-The lexer judges every byte and says how far the whole tokens go, and the characters of a string that is open. That is
-all that is done while a text is fed. When a preview is read, ijson turns the whole tokens into events and the builder
-turns these into values; the text of an open string goes past ijson. Where the text is cut never matters: a preview
-depends on the bytes so far and on nothing else. Nothing is completed, repaired or filled in.
+Of JSON the lexer judges every byte and says how far the whole tokens go, and the characters of a string that is open.
+That is all that is done while a text is fed. When a preview is read, ijson turns the whole tokens into events and the
+builder turns these into values; the text of an open string goes past ijson. A text that is no JSON is shown as the
+characters that have come. Where the text is cut never matters: a preview depends on the bytes so far and on nothing
+else. Nothing is completed, repaired or filled in.
 """
 
 from __future__ import annotations
@@ -15,15 +16,19 @@ from commitgate.argument import wrong_kind
 from commitgate.backends.text_join import TextJoiner
 from commitgate.errors import MisuseError
 from commitgate.json_value import JsonObject, JsonSchema
+from commitgate.languages import Choices
 from commitgate.preview.atomic import Places
-from commitgate.preview.document import Document, Moment
-from commitgate.preview.lexer import Lexer
+from commitgate.preview.json_growth import JsonGrowth
 from commitgate.preview.preview import Preview
 from commitgate.preview.state import ReaderState
+from commitgate.preview.text_growth import TextGrowth
 
 
 class HasSchema(Protocol):
-    """Stand for a contract: all that a reader wants of it is its JSON Schema, and what that refers to."""
+    """Stand for a contract: all that a reader wants of it is its JSON Schema, and what that refers to.
+
+    Its ``text``, where it has one that is not None, says that the answer is no JSON, as ``Contract.text`` does.
+    """
 
     @property
     def schema(self) -> JsonSchema:
@@ -41,15 +46,17 @@ class PreviewReader:
 
     Args:
         contract_or_schema: tells which strings are one of a fixed set (enum, const, discriminator): these are held
-            until they are closed. It judges nothing. None holds no string.
+            until they are closed; and whether the answer is JSON at all. Of a pattern, grammar or machine the text so
+            far is shown as a ``str``; one of several choices is held until its end. It judges nothing. None holds no
+            string.
         max_depth: most containers inside each other, at least 1.
-        atomic_paths: more strings to hold: keys joined by ``/``, ``*`` for any item of an array.
+        atomic_paths: more strings to hold: keys joined by ``/``, ``*`` for any item of an array, empty for the root.
 
     Raises:
         MisuseError: ``max_depth`` is less than 1.
     """
 
-    __slots__ = ("_document", "_is_finished", "_is_root_held", "_joiner", "_lexer")
+    __slots__ = ("_growth", "_is_finished", "_joiner")
 
     def __init__(
         self,
@@ -60,26 +67,28 @@ class PreviewReader:
     ) -> None:
         if max_depth < 1:
             raise MisuseError(f"max_depth must be at least 1, found {max_depth}")
-        schema, documents = contract_or_schema, None
+        schema, documents, text = contract_or_schema, None, None
         if schema is not None and not isinstance(schema, bool | dict):
+            text = getattr(schema, "text", None)
             schema, documents = schema.schema, schema.documents
-        self._lexer = Lexer(max_depth)
+        self._growth: JsonGrowth | TextGrowth
+        if text is None:
+            self._growth = JsonGrowth(Places.of(schema, atomic_paths, documents), max_depth)
+        else:
+            self._growth = TextGrowth(is_held=isinstance(text, Choices) or "" in atomic_paths)
         self._joiner = TextJoiner()
-        places = Places.of(schema, atomic_paths, documents)
-        self._document = Document(self._lexer.text, places)
-        self._is_root_held = places is not None and places.is_atomic
         self._is_finished = False
 
     @property
     def state(self) -> ReaderState:
         """Return where the text stands."""
-        state = self._lexer.state
+        state = self._growth.state
         return ReaderState.INCOMPLETE if self._is_finished and state is ReaderState.OPEN else state
 
     @property
     def position(self) -> int:
         """Return how many bytes were passed; where the text is invalid, the offset of the first impossible byte."""
-        return self._lexer.position
+        return self._growth.position
 
     def feed(self, data: bytes | str) -> Preview:
         """Take in more of the text and return what can be shown. Nothing is read once the text is invalid.
@@ -97,22 +106,20 @@ class PreviewReader:
             data = self._joiner.feed(data)
         elif not isinstance(data, bytes | bytearray | memoryview):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may not check types
             raise wrong_kind("data", "bytes or str", data)
-        if data and self._lexer.fault is None:
-            self._lexer.feed(data)
+        if data:
+            self._growth.feed(data)
         return self._preview()
 
     def finish(self) -> Preview:
         """Take in the end of the text: what is open becomes incomplete. May be called again."""
         if not self._is_finished:
             self._is_finished = True
-            self._lexer.finish()
+            self._growth.finish()
         return self._preview()
 
     def _preview(self) -> Preview:
-        lexer, open_text = self._lexer, self._lexer.open_text
-        is_held = self._is_root_held and not lexer.is_nested and open_text is not None
-        moment = Moment(self._document, lexer.tokens_to, open_text, has_value=lexer.has_root and not is_held)
-        return Preview(state=self.state, text_bytes=lexer.position, moment=moment)
+        growth = self._growth
+        return Preview(state=self.state, text_bytes=growth.position, moment=growth.moment())
 
 
 __all__ = ["HasSchema", "PreviewReader"]

@@ -138,7 +138,8 @@ class Asking(Generic[T, R]):
             assert limit is not None, "decided only where there is a larger limit"
             self._question = self._question.larger(limit)
         elif again.kind == "reask" and isinstance(ending, Invalid):
-            self._question = self._question.corrected(self.facts.text, ending)
+            is_json = self.contract.text is None
+            self._question = self._question.corrected(self.facts.text, ending, is_json=is_json)
         else:
             return
         self._had_text = False

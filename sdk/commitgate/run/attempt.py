@@ -70,9 +70,10 @@ class Attempt:
         states = max(limits.states, Limits().states)
         # A key is cut off by the contract's own acceptor; here it would make JSON look like none.
         plain = replace(limits, states=states, key_bytes=max(limits.key_bytes, limits.text_bytes))
+        is_json = request.contract.text is None
         self._gate = Gate(
             self._acceptor,
-            json_acceptor=lambda: LimitedAcceptor(compile(True, limits=plain).acceptor()),
+            json_acceptor=(lambda: LimitedAcceptor(compile(True, limits=plain).acceptor())) if is_json else None,
             text_bytes=limits.text_bytes,
             key_bytes=limits.key_bytes,
         )

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 from commitgate.argument import check_words, wrong_kind
 from commitgate.backends.base import Message, Role
 from commitgate.errors import MisuseError
-from commitgate.json_value import JsonObject, JsonSchema, JsonValue
+from commitgate.json_value import JsonSchema, JsonValue
 from commitgate.refusal import REFUSAL_KEY
 from commitgate.run.outline import outline
+from commitgate.run.text_outline import text_outline, text_prompt
 
 if TYPE_CHECKING:
     from commitgate.contract import Contract
@@ -61,7 +62,7 @@ class Conversation:
     def asked(self, contract: Contract[object]) -> tuple[Message, ...]:
         """Return what is asked, never empty: where the caller has no words, the schema's own are the prompt."""
         if all(message.role == "system" for message in self.messages):
-            return (*self.messages, Message("user", described(contract.shown_schema)))
+            return (*self.messages, Message("user", _prompt(contract)))
         return self.messages
 
     def to_send(self, contract: Contract[object], prompt_schema: PromptSchema) -> tuple[Message, ...]:
@@ -74,14 +75,22 @@ class Conversation:
         messages = self.asked(contract)
         if prompt_schema == "none":
             return messages
-        told = [] if isinstance(contract.shown_schema, bool) else [_outline(contract, contract.shown_schema)]
+        told = _outline(contract)
         if contract.refusal:
             told.append(HOW_TO_REFUSE)
         return _with_system(messages, "\n\n".join(told)) if told else messages
 
 
-def _outline(contract: Contract[object], schema: JsonObject) -> str:
-    return outline(schema, contract.shown_documents)
+def _outline(contract: Contract[object]) -> list[str]:
+    """Return what the model is told of the answer's form, if anything."""
+    if contract.text is not None:
+        return [text_outline(contract.text, shows_words=contract.prose == "keep")]
+    schema = contract.shown_schema
+    return [] if isinstance(schema, bool) else [outline(schema, contract.shown_documents)]
+
+
+def _prompt(contract: Contract[object]) -> str:
+    return described(contract.shown_schema) if contract.text is None else text_prompt(contract.text)
 
 
 def _messages(given: object) -> tuple[Message, ...]:

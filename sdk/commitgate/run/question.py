@@ -66,21 +66,24 @@ class Question:
         """Return the same question with another limit on the answer."""
         return replace(self, sampling=replace(self.sampling, max_tokens=max_tokens), number=self.number + 1)
 
-    def corrected(self, text: str, invalid: Invalid) -> Question:
+    def corrected(self, text: str, invalid: Invalid, *, is_json: bool = True) -> Question:
         """Return the question that shows the model its answer and what is wrong with it.
 
         Args:
-            text: the answer, not blank.
+            text: the answer; one that is blank, as a text that is no JSON may be, is told in quotes.
             invalid: what the gate found.
+            is_json: the answer is to be JSON, and no other text.
         """
         quoted = text if len(text) <= MOST_QUOTED_CHARACTERS else text[:MOST_QUOTED_CHARACTERS] + _LEFT_OUT
-        said = (Message("assistant", quoted), Message("user", reasons(invalid.failures)))
+        quoted = quoted if quoted.strip() else json.dumps(quoted)
+        said = (Message("assistant", quoted), Message("user", reasons(invalid.failures, is_json=is_json)))
         return replace(self, messages=(*self.messages, *said), number=self.number + 1)
 
 
-def reasons(failures: Sequence[Failure]) -> str:
+def reasons(failures: Sequence[Failure], *, is_json: bool = True) -> str:
     """Return what is wrong, for the model to read: places and reasons, and nothing of ``Failure.data``."""
-    lines = ["That answer cannot be used. Answer again with the whole JSON, and correct this:"]
+    wanted = "JSON" if is_json else "text"
+    lines = [f"That answer cannot be used. Answer again with the whole {wanted}, and correct this:"]
     for failure in failures[:MOST_REASONS]:
         place, reason, code = map(_on_one_line, (failure.pointer, failure.message, failure.code))
         lines.append(f"- {place or 'the whole answer'}: {reason} ({code})")

@@ -7,16 +7,19 @@ one is found out. A receipt that cannot be read hides no value: then the contrac
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from hashlib import sha256
 from typing import TypeVar
 
+from commitgate.automaton import compile
 from commitgate.contract import Contract
 from commitgate.errors import StoredValueError
 from commitgate.gate.judge import Chosen, Judge
-from commitgate.gate.layers import Failure
+from commitgate.gate.layers import Failure, Layer
 from commitgate.gate.stored_value import load
 from commitgate.gate.type_layer import Typed
 from commitgate.outcome import Receipt
+from commitgate.run.limited_acceptor import LimitedAcceptor
 from commitgate.run.receipt_json import load_receipt
 from commitgate.worker_thread import aside
 
@@ -53,6 +56,8 @@ def read_value(
         raise StoredValueError(f"{told} is missing from the ledger's row; restore the ledger from a copy")
     if digest is not None and sha256(stored).hexdigest() != digest:
         raise StoredValueError(f"{told} in the ledger's row was changed since; restore the ledger from a copy")
+    if digest is None and contract.text is not None:
+        return _read_text(contract, stored, told)
     if digest is None and contract.type_adapter is None:
         judged = Judge(contract, clock=time.perf_counter).choose(stored)
         if isinstance(judged, Chosen):
@@ -62,6 +67,24 @@ def read_value(
     if isinstance(loaded, Typed):
         return Chosen(loaded.value, stored)
     raise _refused(told, loaded[0])
+
+
+def _read_text(contract: Contract[T], stored: bytes, told: str) -> Chosen[T]:
+    """Make a text again of which no digest is known: the contract's automaton is asked in its place.
+
+    Raises:
+        StoredValueError: the contract refuses it.
+    """
+    loaded = load(contract, stored)
+    if not isinstance(loaded, Typed):
+        raise _refused(told, loaded[0])
+    # Nobody reviewed it without its refusals, which are never stored.
+    automaton = compile(replace(contract, refusal=False, reviewed_digest=None))
+    acceptor = LimitedAcceptor(automaton.acceptor())
+    if not (acceptor.feed(str(loaded.value).encode()) and acceptor.is_accepting):
+        message = "the text is none of the contract's"
+        raise _refused(told, Failure(layer=Layer.ACCEPT, code="constraint", pointer="", message=message))
+    return Chosen(loaded.value, stored)
 
 
 async def read_value_aside(

@@ -135,7 +135,8 @@ class ToolsFace:
             prompt: what to do, as one user message.
             messages: what to do, as a conversation.
             system: the system message; the tools are described at its end.
-            answer: what the model may answer: a type, or a ``Contract`` with its rules; None takes words.
+            answer: what the model may answer: a type, or a ``Contract`` with its rules; None takes words. A turn is
+                JSON, so ``Regex``, ``Grammar``, ``Choices`` and ``Machine`` are refused.
             operation_key: names the run. Only a run whose tools all just read may do without one.
             input_fingerprint: names the input under the key; None takes a digest of what is asked.
             most_turns: most turns, 1 to 1,000; then the run ends as ``Truncated`` of the kind ``turns``.

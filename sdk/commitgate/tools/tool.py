@@ -48,6 +48,9 @@ class Tool(Generic[P, R_co]):
         contract: what its arguments must satisfy, with its checks; for ``Client.approve`` of another process.
         effect: what a judged call sets off, as ``Client.approve`` and ``Client.reconcile`` take it.
         function: the function itself.
+
+    Raises:
+        MisuseError: the contract is that of a text that is no JSON.
     """
 
     def __init__(
@@ -61,6 +64,11 @@ class Tool(Generic[P, R_co]):
         contract: Contract[BaseModel],
         effect: EffectFunction[BaseModel, object],
     ) -> None:
+        if contract.text is not None:
+            raise MisuseError(
+                f"the arguments of the tool {name} must be JSON, as calls of tools are, found a contract of text; make "
+                "the text an argument"
+            )
         self.name = name
         self.description = description
         self.kind: ToolKind = kind

@@ -12,6 +12,7 @@ from commitgate.argument import check_choice, check_int, check_kind, check_text
 from commitgate.backends.base import Backend, Message, Sampling
 from commitgate.contract import Contract
 from commitgate.errors import MisuseError
+from commitgate.languages import Choices, Grammar, Machine, Regex
 from commitgate.retry import Retry
 from commitgate.retry.keys import OperationKey, given_fingerprint, messages_fingerprint
 from commitgate.run.conversation import Conversation, MessageLike
@@ -112,6 +113,7 @@ class ToolsOrder(Generic[A]):
             MisuseError: it contradicts itself, or an argument is of another type.
         """
         found = ToolSet.of(tools)
+        _check_answer(answer)
         key = checked_key(found, operation_key, input_fingerprint)
         for name, value, kind in (
             ("sampling", sampling, Sampling),
@@ -166,6 +168,20 @@ class ToolsOrder(Generic[A]):
 
         answer = None if self.must_call else _answer(self.answer)
         return TurnLanguage(self.tools, answer=answer, most_calls=self.most_calls)
+
+
+def _check_answer(answer: object) -> None:
+    """Check that an answer is JSON, as the turn is in which it stands.
+
+    Raises:
+        MisuseError: it is a text that is no JSON.
+    """
+    source = cast("Contract[object]", answer).text if isinstance(answer, Contract) else answer
+    if isinstance(source, Regex | Grammar | Choices | Machine):
+        raise MisuseError(
+            f"answer must be JSON, as the turn is in which it stands, found a {type(source).__name__}; ask for a str "
+            "with a pattern or a Literal, or ask for the text with generate_structured once the tools have run"
+        )
 
 
 def checked_key(tools: ToolSet, operation_key: str | None, input_fingerprint: str | None = None) -> OperationKey | None:
