@@ -363,20 +363,25 @@ class Machine:
 
 
 class Steps:
-    """Count the steps of a construction, those of its look-aheads too."""
+    """Count the steps of a construction, those of its look-aheads too.
 
-    def __init__(self) -> None:
+    Args:
+        limit: most steps.
+    """
+
+    def __init__(self, limit: int = MAX_STEPS) -> None:
         self.count = 0
+        self._limit = limit
 
     def spend(self, steps: int) -> None:
         """Take so many steps.
 
         Raises:
-            TooManyStates: they are more than ``MAX_STEPS`` in all.
+            TooManyStates: they are more than the limit in all.
         """
         self.count += steps
-        if self.count > MAX_STEPS:
-            raise TooManyStates(f"building a pattern takes more than {MAX_STEPS} steps", MAX_STEPS)
+        if self.count > self._limit:
+            raise TooManyStates(f"building a pattern takes more than {self._limit} steps", self._limit)
 
 
 def _class_sets(dfa: Dfa | None) -> list[CharacterSet]:
@@ -392,4 +397,4 @@ def _track(reached: dict[int, Formula]) -> Track:
     return frozenset((number, guard) for number, guard in reached.items() if number != _MATCHED and guard)
 
 
-__all__ = ["Machine"]
+__all__ = ["MAX_STEPS", "Machine", "Steps"]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from commitgate.automaton.regex.machine import Machine
+from commitgate.automaton.dfa import MAX_DFA_STATES, Dfa
+from commitgate.automaton.regex.machine import Machine, Steps
 from commitgate.automaton.regex.parser import parse
 from commitgate.automaton.regex.program import Program
 from commitgate.automaton.regex.syntax import (
@@ -33,6 +34,9 @@ _LONG_RUN = 16
 _MAX_LANGUAGES = 20
 """Most look-arounds of a pattern that is taken apart into languages."""
 
+_STEPS_OF_A_PAIR = 10
+"""What it takes to look at one pair of states of two languages that meet, in steps."""
+
 
 @lru_cache(maxsize=_CACHED_PATTERNS)
 def pattern_language(pattern: str) -> TextLanguage | None:
@@ -46,50 +50,74 @@ def pattern_language(pattern: str) -> TextLanguage | None:
         PatternUnsupported: it is well-formed, but refers back to groups or the like.
         TooManyStates: its automaton is too large.
     """
-    language = _language(parse(pattern))
+    language = language_of(parse(pattern))
     return None if language is None else labelled(language, f"text that matches {pattern!r}")
 
 
-def _language(node: Node) -> TextLanguage | None:
+def language_of(node: Node, steps: Steps | None = None) -> TextLanguage | None:
+    """Return the language of the texts in which a parsed pattern matches somewhere; None where it can match nowhere.
+
+    Args:
+        steps: what all its parts may take together; None lets each part take as much as a whole pattern.
+
+    Raises:
+        TooManyStates: its automaton is too large.
+    """
     items = node.items if isinstance(node, Concatenation) else (node,)
     looks = sum(isinstance(item, Look) for item in items)
     if not items or not isinstance(items[0], TextStart) or looks > _MAX_LANGUAGES:
-        return bounded(Machine(Program(node)).automaton())
+        return bounded(_automaton(node, steps))
     at = 1
     language: TextLanguage | None = ANY_TEXT
     while at < len(items) and language is not None:
         item = items[at]
         if isinstance(item, Look) and not item.is_behind:
-            parts = _meet_ahead(language, item)
+            parts = _meet_ahead(language, item, steps)
             if len(parts) > 1:
                 # A union of languages with different counts is no language with one count.
-                return bounded(Machine(Program(node)).automaton())
+                return bounded(_automaton(node, steps))
             language = parts[0] if parts else None
         elif not isinstance(item, TextStart):
             break
         at += 1
-    rest = None if language is None else _anchored(items[at:])
-    return None if language is None or rest is None else language.meet(rest)
+    rest = None if language is None else _anchored(items[at:], steps)
+    return None if language is None or rest is None else _met(language, rest, steps)
 
 
-def _meet_ahead(language: TextLanguage, look: Look) -> tuple[TextLanguage, ...]:
-    ahead = _language(concatenated((TextStart(), look.item)))
+def _automaton(node: Node, steps: Steps | None) -> Dfa | None:
+    return Machine(Program(node), steps).automaton()
+
+
+def _met(first: TextLanguage, second: TextLanguage, steps: Steps | None) -> TextLanguage | None:
+    _spend_product(first, second, steps)
+    return first.meet(second)
+
+
+def _spend_product(first: TextLanguage, second: TextLanguage, steps: Steps | None) -> None:
+    if steps is not None and ANY_TEXT not in (first, second):
+        steps.spend(min(len(first.dfa) * len(second.dfa), MAX_DFA_STATES) * _STEPS_OF_A_PAIR)
+
+
+def _meet_ahead(language: TextLanguage, look: Look, steps: Steps | None) -> tuple[TextLanguage, ...]:
+    ahead = language_of(concatenated((TextStart(), look.item)), steps)
     if look.is_negated:
+        if ahead is not None:
+            _spend_product(language, ahead, steps)
         return (language,) if ahead is None else language.without(ahead)
-    both = None if ahead is None else language.meet(ahead)
+    both = None if ahead is None else _met(language, ahead, steps)
     return () if both is None else (both,)
 
 
-def _anchored(items: tuple[Node, ...]) -> TextLanguage | None:
+def _anchored(items: tuple[Node, ...], steps: Steps | None) -> TextLanguage | None:
     """Return the language of texts that start with the items."""
     counted = _long_run(items)
     if counted is None:
-        return bounded(Machine(Program(concatenated((TextStart(), *items)))).automaton())
+        return bounded(_automaton(concatenated((TextStart(), *items)), steps))
     run = items[counted]
     assert isinstance(run, Repeat)
     others = sum(width(item)[0] for index, item in enumerate(items) if index != counted)
     free = (*items[:counted], Repeat(run.item, 0, None), *items[counted + 1 :])
-    automaton = Machine(Program(concatenated((TextStart(), *free)))).automaton()
+    automaton = _automaton(concatenated((TextStart(), *free)), steps)
     return bounded(automaton, others + run.least, None if run.most is None else others + run.most)
 
 
@@ -111,4 +139,4 @@ def _count(item: Node) -> int:
     return max(item.least, item.most or 0) if is_run and isinstance(item, Repeat) else 0
 
 
-__all__ = ["pattern_language"]
+__all__ = ["language_of", "pattern_language"]

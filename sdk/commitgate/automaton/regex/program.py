@@ -122,6 +122,7 @@ class Program:
         self.has_boundaries = False
         self._set_numbers: dict[CharacterSet, int] = {}
         self._enclosed_numbers: dict[Node, int] = {}
+        self._behind_numbers: dict[Node, int] = {}
         body = self._compile(node, ACCEPT)
         if is_anchored(node):
             self.start = body
@@ -169,13 +170,19 @@ class Program:
                 self._enclosed_numbers.setdefault(item, len(self._enclosed_numbers))
                 return self._add(Enclosed(self._enclosed_numbers[item], is_negated, following))
             case Look(item, is_behind, is_negated):
-                body = self._compile(item, ACCEPT)
-                if not is_behind:
-                    return self._add(Ahead(body, is_negated, following))
-                self.behinds.append(body)
-                return self._add(Behind(len(self.behinds) - 1, is_negated, following))
+                if is_behind:
+                    return self._add(Behind(self._behind(item), is_negated, following))
+                return self._add(Ahead(self._compile(item, ACCEPT), is_negated, following))
             case _:
                 assert_never(node)
+
+    def _behind(self, item: Node) -> int:
+        number = self._behind_numbers.get(item)
+        if number is None:
+            body = self._compile(item, ACCEPT)
+            number = self._behind_numbers[item] = len(self.behinds)
+            self.behinds.append(body)
+        return number
 
     def _repeat(self, node: Repeat, following: int) -> int:
         if isinstance(node.item, Characters):

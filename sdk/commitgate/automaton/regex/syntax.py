@@ -9,7 +9,7 @@ Source: ECMA-262, 14th edition (2023), section 22.2.1.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
 from commitgate.automaton.characters import CharacterSet
@@ -20,6 +20,14 @@ class Characters:
     """Match one character of a set."""
 
     members: CharacterSet
+    _hash: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        # A set may hold hundreds of ranges, and nodes are hashed once for each group around them.
+        object.__setattr__(self, "_hash", hash(self.members))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +97,8 @@ def concatenated(items: Iterable[Node]) -> Node:
 
 def alternated(options: Iterable[Node]) -> Node:
     """Return the choice of the options; those of one character are one set, and words share what they start with."""
-    distinct = list(dict.fromkeys(options))
+    options = list(options)
+    distinct = options if len(options) == 1 else list(dict.fromkeys(options))
     words = [option for option in distinct if _is_word(option)]
     others = [option for option in distinct if not _is_word(option)]
     shared = _shared([_letters(word) for word in words], MAX_SHARED_LETTERS) if words else []
@@ -167,6 +176,21 @@ def _sum(widths: list[tuple[int, int | None]]) -> tuple[int, int | None]:
     return sum(least for least, _ in widths), sum(mosts) if len(mosts) == len(widths) else None
 
 
+def has_assertion(node: Node) -> bool:
+    """Return whether what the node matches may depend on where it stands."""
+    match node:
+        case Characters():
+            return False
+        case Concatenation(parts) | Alternation(parts):
+            return any(has_assertion(part) for part in parts)
+        case Repeat(item):
+            return has_assertion(item)
+        case TextStart() | TextEnd() | WordBoundary() | Look():
+            return True
+        case _:
+            assert_never(node)
+
+
 def is_anchored(node: Node) -> bool:
     """Return whether the node can match at the start of the text alone."""
     match node:
@@ -222,6 +246,7 @@ __all__ = [
     "WordBoundary",
     "alternated",
     "concatenated",
+    "has_assertion",
     "is_anchored",
     "looks_behind",
     "repeated",
