@@ -42,6 +42,7 @@ from commitgate.run.active import Drained
 from commitgate.run.approval import PendingApproval
 from commitgate.run.structured_run import StructuredRun
 from commitgate.style import FreeSpace, Style
+from commitgate.template import ContractTemplate
 from commitgate.timeouts import Timeouts
 from commitgate.tools.call_result import CallResult
 from commitgate.tools.tool import tool
@@ -59,6 +60,7 @@ __all__ = [
     "Committed",
     "CompileFailed",
     "Contract",
+    "ContractTemplate",
     "DeadEnd",
     "Disconnected",
     "Drained",
