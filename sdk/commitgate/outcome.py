@@ -323,7 +323,8 @@ class Unsupported(Ending):
 
     def summary(self) -> str:
         """Return one payload-free sentence: what ended the call and what to do."""
-        return f"{self.keyword} at {_place(self.pointer, self.position)} cannot be enforced: {self.reason}"
+        place = self.pointer or "the root" if self.position is None else f"character {self.position}"
+        return f"{self.keyword} at {place} cannot be enforced: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -346,7 +347,9 @@ class CompileFailed(Ending):
 
     def summary(self) -> str:
         """Return one payload-free sentence: what ended the call and what to do."""
-        return f"the contract could not be compiled at {_place(self.pointer, self.position)}: {self.reason}"
+        # What is wrong with a pattern or grammar says itself where it is.
+        where = "" if self.position is not None else f" at {self.pointer or 'the root'}"
+        return f"the contract could not be compiled{where}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -499,11 +502,6 @@ class Unavailable(Ending):
     def summary(self) -> str:
         """Return one payload-free sentence: what ended the call and what to do."""
         return f"the backend failed ({self.kind}): {self.message}"
-
-
-def _place(pointer: str, position: int | None) -> str:
-    """Return the words for a place in a contract's schema, machine, pattern or grammar."""
-    return pointer or "the root" if position is None else f"character {position}"
 
 
 Failed: TypeAlias = (

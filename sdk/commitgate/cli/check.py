@@ -12,19 +12,21 @@ from rich.console import Console
 from rich.text import Text
 
 from commitgate.automaton import Automaton, SupportRow, compile
+from commitgate.cli.answer_options import (
+    AnswerOptions,
+    AnyJsonOption,
+    ChoiceOption,
+    GrammarOption,
+    GrammarSyntaxOption,
+    OneSchemaOption,
+    RegexOption,
+)
 from commitgate.cli.boundary import errors_told
 from commitgate.cli.command_error import CommandError
 from commitgate.cli.exit_codes import ExitCode
 from commitgate.cli.report import plain, result_written, write_json
-from commitgate.cli.schema_options import (
-    DocumentOption,
-    FormatsChoice,
-    FormatsOption,
-    SchemaOption,
-    document_sources,
-    read_documents,
-)
-from commitgate.cli.sources import STANDARD_INPUT, read_bytes, read_schema, shown
+from commitgate.cli.schema_options import DocumentOption, FormatsChoice, FormatsOption
+from commitgate.cli.sources import STANDARD_INPUT, read_bytes, shown
 from commitgate.cli.support_table import support_lines
 from commitgate.contract import Contract
 from commitgate.gate.layers import Failure, Layer, LayerRecord
@@ -48,8 +50,8 @@ class Finding:
 
     @property
     def is_accepted(self) -> bool:
-        """Say whether every layer passed."""
-        return all(record.passed for record in self.layers)
+        """Say whether every layer passed that applies."""
+        return all(record.passed is not False for record in self.layers)
 
 
 class Checker:
@@ -65,7 +67,11 @@ class Checker:
     def __init__(self, contract: Contract[JsonValue]) -> None:
         self._limits = contract.limits
         self._automaton: Automaton = compile(contract)
-        self._schema_layer = SchemaLayer(contract.schema, formats=contract.formats, documents=contract.documents)
+        self._schema_layer = (
+            SchemaLayer(contract.schema, formats=contract.formats, documents=contract.documents)
+            if contract.text is None
+            else None
+        )
 
     @property
     def support(self) -> tuple[SupportRow, ...]:
@@ -73,10 +79,16 @@ class Checker:
         return self._automaton.support
 
     def check(self, source: str, text: bytes) -> Finding:
-        """Return what each layer says of a whole text. A layer is asked even where an earlier one said no."""
+        """Return what each layer says of a whole text. A layer is asked even where an earlier one said no.
+
+        A text that is no JSON is judged by the automaton alone, as it stands: a line end at its end counts.
+        """
         start = perf_counter()
         walked = self._walk(text)
         parse_start = perf_counter()
+        if self._schema_layer is None:
+            apply_not = [LayerRecord(layer=layer, ran=False, passed=None) for layer in (Layer.PARSE, Layer.SCHEMA)]
+            return Finding(source, (_record(Layer.ACCEPT, walked, parse_start - start), *apply_not))
         parsed = strict_parse(text, nesting=self._limits.nesting)
         end = perf_counter()
         records = [_record(Layer.ACCEPT, walked, parse_start - start)]
@@ -106,27 +118,41 @@ class Checker:
 
 
 def check(
-    schema: SchemaOption,
     instances: Annotated[
         list[str] | None, typer.Argument(help="Files to check; - for stdin.", metavar="[INSTANCE...]")
     ] = None,
+    schema: OneSchemaOption = None,
+    regex: RegexOption = None,
+    grammar: GrammarOption = None,
+    grammar_syntax: GrammarSyntaxOption = None,
+    choice: ChoiceOption = None,
+    any_json: AnyJsonOption = False,
     formats: FormatsOption = FormatsChoice.ASSERT,
     document: DocumentOption = None,
     support: Annotated[bool, typer.Option("--support", help="Show how far each keyword is enforced.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
-    """Say for each text whether it would be accepted, and where not; with --support, how the schema is enforced.
+    """Say for each text whether it would be accepted, and where not; with --support, how it is enforced.
 
     The exit code is 0 when every text is accepted by every layer, 19 when one is not.
     """
     with errors_told(is_json=json):
-        texts, documents = instances or [], document_sources(document)
-        if [schema, *texts, *documents.values()].count(STANDARD_INPUT) > 1:
+        texts = instances or []
+        answer = AnswerOptions(
+            schema=schema,
+            regex=regex,
+            grammar=grammar,
+            choice=choice,
+            any_json=any_json,
+            grammar_syntax=grammar_syntax,
+            formats=formats,
+            document=document,
+        )
+        if [*texts, *answer.sources].count(STANDARD_INPUT) > 1:
             raise CommandError("standard input can be read once only")
         if not texts and not support:
             raise CommandError("give a text to check, or --support")
-        contract = Contract.json_schema(read_schema(schema), formats=formats.value, documents=read_documents(documents))
-        checker = Checker(contract)
+        checker = Checker(answer.contract())
         findings = [checker.check(source, read_bytes(source, "text")) for source in texts]
         is_accepted = all(finding.is_accepted for finding in findings)
         code = ExitCode.COMMITTED if is_accepted else ExitCode.INVALID

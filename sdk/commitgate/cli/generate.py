@@ -1,4 +1,4 @@
-"""Fill a schema with a model: ``commitgate generate``."""
+"""Fill a schema with a model, or have it write a text: ``commitgate generate``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import anyio
 import typer
@@ -19,6 +19,16 @@ from rich.console import Console
 from commitgate.backends.base import Backend, Sampling
 from commitgate.backends.local import LocalBackend
 from commitgate.backends.registry import LOCAL
+from commitgate.cli.answer_options import (
+    AnswerOptions,
+    AnyJsonOption,
+    Asked,
+    ChoiceOption,
+    GrammarOption,
+    GrammarSyntaxOption,
+    OneSchemaOption,
+    RegexOption,
+)
 from commitgate.cli.boundary import Surroundings, errors_told
 from commitgate.cli.command_error import CommandError
 from commitgate.cli.exit_codes import ExitCode, of_outcome
@@ -26,21 +36,13 @@ from commitgate.cli.local_models import load_local_model
 from commitgate.cli.process import ignore_signals
 from commitgate.cli.progress import ModelProgress
 from commitgate.cli.report import outcome_report, result_written, write_json
-from commitgate.cli.schema_options import (
-    DocumentOption,
-    FormatsChoice,
-    FormatsOption,
-    SchemaOption,
-    document_sources,
-    read_documents,
-)
-from commitgate.cli.sources import read_schema, read_text
+from commitgate.cli.schema_options import DocumentOption, FormatsChoice, FormatsOption
+from commitgate.cli.sources import read_text
 from commitgate.cli.terminal import LiveView, print_ending
 from commitgate.client import Client, StructuredRun
-from commitgate.contract import Contract
 from commitgate.errors import CommitgateError
 from commitgate.json_value import JsonObject, JsonValue
-from commitgate.outcome import Outcome
+from commitgate.outcome import CompileFailed, Outcome, Unsupported
 from commitgate.preview import Preview, Reset
 from commitgate.timeouts import Timeouts
 
@@ -50,7 +52,8 @@ class _Order:
     """Hold what was asked for, read and checked."""
 
     model: str
-    schema: JsonObject | bool | Contract[JsonValue]
+    answer: AnswerOptions
+    asked: Asked
     prompt: str
     system: str | None
     sampling: Sampling
@@ -62,7 +65,12 @@ class _Order:
 
 def generate(
     context: typer.Context,
-    schema: SchemaOption,
+    schema: OneSchemaOption = None,
+    regex: RegexOption = None,
+    grammar: GrammarOption = None,
+    grammar_syntax: GrammarSyntaxOption = None,
+    choice: ChoiceOption = None,
+    any_json: AnyJsonOption = False,
     formats: FormatsOption = FormatsChoice.ASSERT,
     document: DocumentOption = None,
     prompt_file: Annotated[str | None, typer.Option(help="Prompt file; - for stdin.", metavar="FILE")] = None,
@@ -83,19 +91,29 @@ def generate(
     timeout: Annotated[float | None, typer.Option(help="Most seconds for the whole call.", metavar="S")] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, as on a pipe.")] = False,
 ) -> None:
-    """Let a model fill a schema.
+    """Let a model fill a schema, or write a text of a regular expression, a grammar or a list of choices.
 
-    A terminal shows the object while it grows; a pipe gets one JSON object with outcome, value and receipt.
+    A terminal shows it while it grows; a pipe gets one JSON object with outcome, value and receipt.
     Each ending has an exit code of its own: see docs/outcomes.md.
     """
     is_json = json or not sys.stdout.isatty()
     with errors_told(is_json=json):
-        documents = document_sources(document)
-        if [schema, prompt_file, system_file, *documents.values()].count("-") > 1:
+        answer = AnswerOptions(
+            schema=schema,
+            regex=regex,
+            grammar=grammar,
+            choice=choice,
+            any_json=any_json,
+            grammar_syntax=grammar_syntax,
+            formats=formats,
+            document=document,
+        )
+        if [prompt_file, system_file, *answer.sources].count("-") > 1:
             raise CommandError("standard input can be read for one option only")
         order = _Order(
             model=model,
-            schema=_schema(schema, formats, documents),
+            answer=answer,
+            asked=answer.read(),
             prompt=_prompt(prompt, prompt_file),
             system=None if system_file is None else read_text(system_file, "system message"),
             sampling=Sampling(temperature=temperature, top_k=top_k, top_p=top_p, seed=seed, max_tokens=max_tokens),
@@ -106,14 +124,6 @@ def generate(
         )
         outcome = _report(order) if is_json else _show(order)
     raise typer.Exit(of_outcome(outcome))
-
-
-def _schema(source: str, formats: FormatsChoice, documents: dict[str, str]) -> JsonObject | bool | Contract[JsonValue]:
-    """Return the schema as it is, so that a faulty one ends the call; a contract where more was asked for."""
-    schema = read_schema(source)
-    if formats is FormatsChoice.ASSERT and not documents:
-        return schema
-    return Contract.json_schema(schema, formats=formats.value, documents=read_documents(documents))
 
 
 def _prompt(text: str | None, source: str | None) -> str:
@@ -128,7 +138,8 @@ def _report(order: _Order) -> Outcome[JsonValue, None]:
     with ModelProgress() as progress:
         outcome = anyio.run(_run, order, _ignore, progress.report)
     with result_written(outcome.name):
-        write_json(outcome_report(outcome))
+        report, place = outcome_report(outcome), _place(order, outcome)
+        write_json(report | {"message": f"{report['message']} ({place})"} if place else report)
     return outcome
 
 
@@ -142,7 +153,17 @@ def _show(order: _Order) -> Outcome[JsonValue, None]:
         outcome = anyio.run(_run, order, view.show, view.report)
     with result_written(outcome.name):
         print_ending(console, outcome, view.last_lines())
+        place = _place(order, outcome)
+        if place:
+            console.print(place)
     return outcome
+
+
+def _place(order: _Order, outcome: Outcome[JsonValue, None]) -> str:
+    """Return the words for the place in a grammar's file that ended the call; empty where there is none."""
+    if not isinstance(outcome, CompileFailed | Unsupported):
+        return ""
+    return order.answer.place(order.asked, outcome.position, outcome.reason)
 
 
 async def _run(
@@ -153,7 +174,7 @@ async def _run(
     async with aclosing(local), Client(backends=backends, ledger=order.ledger) as client:
         run: StructuredRun[JsonValue, None] = client.stream_structured(
             order.model,
-            order.schema,
+            cast("JsonObject", order.asked),  # the value of a text is a str, which is JSON too
             prompt=order.prompt,
             system=order.system,
             sampling=order.sampling,
