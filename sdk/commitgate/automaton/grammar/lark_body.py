@@ -15,6 +15,8 @@ from commitgate.limits import Limits
 
 _SIMPLE_REPEATS: dict[str, tuple[int, int | None]] = {"?": (0, 1), "*": (0, None), "+": (1, None)}
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
+_CLOSING_SIGNS = frozenset(_CLOSING.values())
+_OPERATORS = frozenset("?*+~{")
 _MOST_COUNT_DIGITS = 9
 _ATOMS = (TokenKind.RULE, TokenKind.TERMINAL, TokenKind.STRING, TokenKind.REGEX)
 _FOREIGN_SIGNS = {
@@ -80,20 +82,20 @@ class BodyReader:
 
     def _next(self) -> None:
         token, group = self._tokens.current, self._open[-1]
-        if token.is_sign(")", "]", "}"):
+        if token.sign in _CLOSING_SIGNS:
             self._close(group)
         elif group.template is not None:
             self._argument(group)
-        elif token.is_sign("|"):
-            self._tokens.take()
-            self._end_option(group)
-        elif token.is_sign("->"):
-            self._alias()
-        elif token.is_sign("(", "["):
-            self._count(token)
-            self._push(_Group(self._tokens.take()))
         elif token.kind in _ATOMS:
             self._atom()
+        elif token.sign == "|":
+            self._tokens.take()
+            self._end_option(group)
+        elif token.sign == "->":
+            self._alias()
+        elif token.sign in ("(", "["):
+            self._count(token)
+            self._push(_Group(self._tokens.take()))
         else:
             raise self._unexpected(token)
 
@@ -149,9 +151,8 @@ class BodyReader:
             self._string(token)
         elif token.kind is TokenKind.REGEX:
             self._steps.append(Literal(self._literals.pattern(token), token.text))
-        elif token.kind is TokenKind.RULE and self._tokens.current.is_sign("{"):
-            brace = self._tokens.take()
-            if self._tokens.current.kind is not TokenKind.NUMBER and not self._tokens.current.is_sign(","):
+        elif token.kind is TokenKind.RULE and (brace := self._tokens.take_sign("{")):
+            if self._tokens.current.kind is not TokenKind.NUMBER and self._tokens.current.sign != ",":
                 if self._is_terminal:
                     raise self._tokens.error("a terminal cannot use a template", token.position)
                 self._push(_Group(brace, token))
@@ -181,32 +182,32 @@ class BodyReader:
         group.items += 1
         if group.template is not None:
             return
-        is_repeated = self._operator() or is_repeated
-        if is_repeated and self._tokens.current.is_sign("?", "*", "+", "~", "{"):
+        if self._tokens.current.sign in _OPERATORS and not is_repeated:
+            self._operator()
+            is_repeated = True
+        if is_repeated and self._tokens.current.sign in _OPERATORS:
             raise self._tokens.error(
                 "one operator may follow an item; put the repeated item in parentheses to repeat it again",
                 self._tokens.current.position,
             )
 
-    def _operator(self) -> bool:
-        if sign := self._tokens.take_sign("?", "*", "+"):
-            self._steps.append(Repeat(*_SIMPLE_REPEATS[sign.text]))
-        elif self._tokens.take_sign("~"):
+    def _operator(self) -> None:
+        sign = self._tokens.take().sign
+        if sign == "{":
+            self._repeat_in_braces()
+        elif sign == "~":
             least, position = self._number()
             self._repeat(least, self._number()[0] if self._tokens.take_sign("..") else least, position)
-        elif self._tokens.take_sign("{"):
-            self._repeat_in_braces()
         else:
-            return False
-        return True
+            self._steps.append(Repeat(*_SIMPLE_REPEATS[sign]))
 
     def _repeat_in_braces(self) -> None:
         """Read the rest of ``{2}``, ``{2,}``, ``{,3}`` or ``{2,3}``."""
         position = self._tokens.current.position
-        least = 0 if self._tokens.current.is_sign(",") else self._number()[0]
+        least = 0 if self._tokens.current.sign == "," else self._number()[0]
         most: int | None = least
         if self._tokens.take_sign(","):
-            most = None if self._tokens.current.is_sign("}") else self._number()[0]
+            most = None if self._tokens.current.sign == "}" else self._number()[0]
         self._tokens.expect_sign("}")
         self._repeat(least, most, position)
 
@@ -227,7 +228,7 @@ class BodyReader:
         if self._is_terminal:
             raise self._tokens.error("an alternative of a terminal has no name", arrow.position)
         self._tokens.expect(TokenKind.RULE, "the name of the alternative, in lowercase")
-        if not (self._tokens.is_at_line_end or self._tokens.current.is_sign("|", ")", "]")):
+        if not (self._tokens.is_at_line_end or self._tokens.current.sign in ("|", ")", "]")):
             raise self._tokens.unexpected("'|' or the end of the line")
 
     def _unexpected(self, token: Token) -> Exception:
@@ -238,7 +239,7 @@ class BodyReader:
                 f"'{token.text}' within a rule", _FOREIGN_DIRECTIVES[token.text], token.position
             )
         opening = self._open[-1].opening
-        if opening is not None and (token.is_sign(":") or token.kind is TokenKind.DIRECTIVE):
+        if opening is not None and (token.sign == ":" or token.kind is TokenKind.DIRECTIVE):
             return self._unclosed(opening)
         return self._tokens.unexpected("a name, a string, a regular expression, a group or '|'")
 

@@ -93,8 +93,10 @@ class Literals:
         return ord(text)
 
     def _unescaped(self, token: Token) -> str:
-        parts: list[str] = []
         end = token.text.rindex('"')
+        if "\\" not in token.text:
+            return token.text[1:end]
+        parts: list[str] = []
         at = 1
         while (start := token.text.find("\\", at, end)) >= 0:
             parts.append(token.text[at:start])
@@ -130,17 +132,23 @@ class Literals:
 
 def _either_case(text: str) -> Expression:
     """Return the text in upper and lower case and any mixture."""
+    cased = {character: found for character in set(text) if (found := _cased(character)) is not None}
     parts: list[Expression] = []
     start = 0
     for index, character in enumerate(text):
-        given = CharacterSet.of_text(character)
-        found = with_all_cases(given)
-        if found != given:
+        if character in cased:
             parts += [Word(text[start:index])] * (index > start)
-            parts.append(Characters(found))
+            parts.append(cased[character])
             start = index + 1
     parts += [Word(text[start:])] * (len(text) > start)
     return parts[0] if len(parts) == 1 else Row(tuple(parts))
+
+
+def _cased(character: str) -> Characters | None:
+    """Return the character in either case; None for one that has no case."""
+    given = CharacterSet.of_text(character)
+    found = with_all_cases(given)
+    return None if found == given else Characters(found)
 
 
 __all__ = ["Literals"]

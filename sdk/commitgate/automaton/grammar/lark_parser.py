@@ -93,7 +93,7 @@ class Parser:
         is_terminal = name.kind is TokenKind.TERMINAL
         parameters = () if is_terminal else self._parameters()
         self._skip_priority()
-        if self.tokens.current.is_sign("["):
+        if self.tokens.current.sign == "[":
             raise self.tokens.unsupported(
                 "an option of a rule in brackets", "leave the brackets out", self.tokens.current.position
             )
@@ -124,7 +124,7 @@ class Parser:
             self.tokens.expect(TokenKind.NUMBER, "a priority")
 
     def _import(self, directive: Token) -> None:
-        if self.tokens.current.is_sign("."):
+        if self.tokens.current.sign == ".":
             raise self._no_file(self.tokens.current.position)
         path = [self._name()]
         while self.tokens.take_sign("."):

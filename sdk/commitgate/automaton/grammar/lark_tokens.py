@@ -8,8 +8,8 @@ Source: lark 1.3, grammar reference, "General Syntax and notes".
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from commitgate.errors import NotationError, UnsupportedError
 
@@ -28,23 +28,20 @@ class TokenKind(StrEnum):
     END = "the end of the grammar"
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """Hold one token.
 
     Attributes:
         kind: what it is.
         text: as it is spelled.
         position: index of its first character.
+        sign: its text where it is a sign, else empty.
     """
 
     kind: TokenKind
     text: str
     position: int
-
-    def is_sign(self, *signs: str) -> bool:
-        """Return whether it is one of the signs."""
-        return self.kind is TokenKind.SIGN and self.text in signs
+    sign: str
 
     @property
     def shown(self) -> str:
@@ -54,15 +51,21 @@ class Token:
 
 
 _MOST_SHOWN = 80
+_OPENING = frozenset("([{")
+_CLOSING = frozenset(")]}")
+_LINE_ENDS = ("\n", "\r")
 _BLANK = re.compile(r"(?:[ \t\f]|\\[ ]*\r?\n|//[^\n]*|#[^\n]*)+")
 _BLANK_LINES = re.compile(r"(?:[ \t\f\r\n]|\\[ ]*\r?\n|//[^\n]*|#[^\n]*)+")
-_TOKENS: tuple[tuple[TokenKind, re.Pattern[str]], ...] = (
-    (TokenKind.RULE, re.compile(r"[A-Za-z_](?:[A-Za-z0-9_]|-(?!>))*")),
-    (TokenKind.STRING, re.compile(r'"(?:\\[^\n]|[^"\\\n])*"i?')),
-    (TokenKind.REGEX, re.compile(r"/(?:\\[^\n]|[^/\\\n])+/[a-z]*")),
-    (TokenKind.NUMBER, re.compile(r"-?[0-9]+")),
-    (TokenKind.DIRECTIVE, re.compile(r"%[a-z]*")),
-    (TokenKind.SIGN, re.compile(r"->|\.\.|[:|()\[\]{},.?*+~!<&@=]")),
+_TOKEN = re.compile(
+    r"""
+    (?P<SIGN> -> | \.\. | [:|()\[\]{},.?*+~!<&@=] )
+    | (?P<RULE> [A-Za-z_] (?: [A-Za-z0-9_] | -(?!>) )* )
+    | (?P<STRING> " (?: \\[^\n] | [^"\\\n] )* " i? )
+    | (?P<REGEX> / (?: \\[^\n] | [^/\\\n] )+ / [a-z]* )
+    | (?P<NUMBER> -? [0-9]+ )
+    | (?P<DIRECTIVE> % [a-z]* )
+    """,
+    re.VERBOSE,
 )
 _RULE_NAME = re.compile(r"_?[a-z][a-z0-9_-]*")
 _TERMINAL_NAME = re.compile(r"_?[A-Z][A-Z0-9_-]*")
@@ -105,16 +108,16 @@ class Tokens:
     def take(self) -> Token:
         """Return the current token and go on to the next."""
         token = self.current
-        if token.is_sign("(", "[", "{"):
+        if token.sign in _OPENING:
             self.depth += 1
-        elif token.is_sign(")", "]", "}"):
+        elif token.sign in _CLOSING:
             self.depth -= 1
         self.current = self._read()
         return token
 
     def take_sign(self, *signs: str) -> Token | None:
         """Return the current token where it is one of the signs, and go on; else None."""
-        return self.take() if self.current.is_sign(*signs) else None
+        return self.take() if self.current.sign in signs else None
 
     def expect(self, kind: TokenKind, wanted: str = "") -> Token:
         """Return the current token, which must be of the kind, and go on."""
@@ -124,7 +127,7 @@ class Tokens:
 
     def expect_sign(self, sign: str) -> Token:
         """Return the current token, which must be the sign, and go on."""
-        if not self.current.is_sign(sign):
+        if self.current.sign != sign:
             raise self.unexpected(f"'{sign}'")
         return self.take()
 
@@ -152,25 +155,28 @@ class Tokens:
 
     def _read(self) -> Token:
         start = _end(_BLANK, self._text, self._at)
-        if start < len(self._text) and self._text[start] in "\r\n":
+        if self._text.startswith(_LINE_ENDS, start):
             behind = _end(_BLANK_LINES, self._text, start)
             if behind < len(self._text) and self._text[behind] != "|" and not self.depth:
                 self._at = behind
-                return Token(TokenKind.LINE_END, "", start)
+                return Token(TokenKind.LINE_END, "", start, "")
             start = behind
         if start == len(self._text):
             self._at = start
-            return Token(TokenKind.END, "", start)
+            return Token(TokenKind.END, "", start, "")
         return self._token(start)
 
     def _token(self, start: int) -> Token:
-        for kind, pattern in _TOKENS:
-            if found := pattern.match(self._text, start):
-                self._at = found.end()
-                text = found.group()
-                return Token(self._name_kind(text, start) if kind is TokenKind.RULE else kind, text, start)
-        first = self._text[start]
-        raise self.error(_UNCLOSED.get(first, f"{first!r} begins nothing that Lark's notation has"), start)
+        found = _TOKEN.match(self._text, start)
+        if found is None or found.lastgroup is None:
+            first = self._text[start]
+            raise self.error(_UNCLOSED.get(first, f"{first!r} begins nothing that Lark's notation has"), start)
+        self._at = found.end()
+        text = found.group()
+        kind = TokenKind[found.lastgroup]
+        if kind is TokenKind.RULE:
+            kind = self._name_kind(text, start)
+        return Token(kind, text, start, text if kind is TokenKind.SIGN else "")
 
     def _name_kind(self, name: str, start: int) -> TokenKind:
         if _RULE_NAME.fullmatch(name):
