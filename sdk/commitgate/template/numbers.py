@@ -9,7 +9,7 @@ from typing import cast
 
 from commitgate.argument import check_int, wrong_kind
 from commitgate.automaton.json_schema.plain_json import exact
-from commitgate.automaton.number_text import MAX_EXPONENT
+from commitgate.automaton.number_text import MAX_DIGITS, MAX_EXPONENT
 from commitgate.errors import MisuseError, ParameterError
 from commitgate.json_value import JsonObject, JsonValue
 from commitgate.template.parameter import Parameter
@@ -27,9 +27,6 @@ _LENGTHS = frozenset(
         "maxProperties",
     }
 )
-
-MOST_DIGITS = 1_000
-"""Most digits of a number that a parameter takes: as many as a number in an answer may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +72,7 @@ class Number(Parameter):
         return {"kind": "number", "name": self.name, "least": self.least, "most": self.most}
 
     def _wanted(self) -> str:
-        return f"takes a number from {self.least} to {self.most}, of at most {MOST_DIGITS} digits"
+        return f"takes a number from {self.least} to {self.most}, of at most {MAX_DIGITS} digits"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,17 +133,17 @@ def _decimal(name: str, value: object) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise wrong_kind(name, "a number", value)
     unbounded = _UnboundedError(
-        f"{name} must be finite, of at most {MOST_DIGITS} digits, below 10 to the {MAX_EXPONENT}"
+        f"{name} must be finite, of at most {MAX_DIGITS} digits, below 10 to the {MAX_EXPONENT}"
     )
     # Turning a huge integer into digits takes time by the square of its size; its bits tell enough.
     if isinstance(value, int) and value.bit_length() > 4 * MAX_EXPONENT:
         raise unbounded
     number = exact(value)
-    if not number.is_finite() or len(number.as_tuple().digits) > MOST_DIGITS:
+    if not number.is_finite() or len(number.as_tuple().digits) > MAX_DIGITS:
         raise unbounded
     if number and abs(number.adjusted()) > MAX_EXPONENT:
         raise unbounded
     return number
 
 
-__all__ = ["MOST_DIGITS", "Count", "Number"]
+__all__ = ["Count", "Number"]
