@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from commitgate.automaton.characters import ANY_CHARACTER
 from commitgate.automaton.grammar.bounds import check_size
-from commitgate.automaton.grammar.expression import EMPTY_TEXT, Characters, Expression, Named, Rules, Word
+from commitgate.automaton.grammar.expression import Characters, Expression, Named, Rules, Word
 from commitgate.automaton.grammar.gbnf_group import Group, Leaves
 from commitgate.automaton.grammar.gbnf_source import Source
 from commitgate.errors import NotationError, UnsupportedError
@@ -154,7 +154,7 @@ class _Parser:
         group = self._open[-1]
         if group.last is None:
             raise source.error(f"wanted something to repeat before {source.found()}")
-        if group.last == EMPTY_TEXT and not group.last_height:
+        if not group.is_repeatable:
             raise source.error(f"wanted something to repeat before {source.found()}, found the empty text")
         bounds = _REPETITIONS.get(source.next)
         if bounds is None:
@@ -181,7 +181,9 @@ def _no_symbol(source: Source) -> str:
     if source.next == ")":
         return "found ')' where no group is open"
     if source.next == ":":
-        return "found '::=' within a rule; behind '::=' and '|' a rule goes on on the next line"
+        return (
+            "found ':' within a rule; behind '::=' and '|' the next line goes on; write \"\" there for the empty text"
+        )
     return f"wanted a symbol, '|' or the end of the line, found {source.found()}"
 
 

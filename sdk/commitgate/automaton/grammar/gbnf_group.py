@@ -33,14 +33,15 @@ class Group:
     Attributes:
         last: what was read last and may still be repeated; None at the beginning of an option.
         last_height: how many groups and repeated repetitions stand within ``last``, itself counted where it is one.
-        repeated: how often ``last`` was repeated already.
+        is_repeatable: whether something is left of ``last``: an empty word and what stands ``{0}`` times are nothing.
     """
 
     def __init__(self, opened: int, leaves: Leaves) -> None:
         self.opened = opened
         self.last: Expression | None = None
         self.last_height = 0
-        self.repeated = 0
+        self.is_repeatable = False
+        self._is_repeated = False
         self._leaves = leaves
         self._height = 0
         self._options: list[Expression] = []
@@ -53,12 +54,14 @@ class Group:
         self._settle()
         self.last = part
         self.last_height = height
+        self.is_repeatable = height > 0 or part != EMPTY_TEXT
 
     def repeat(self, least: int, most: int | None) -> None:
         """Repeat the last part."""
         assert self.last is not None
-        self.last_height += self.repeated > 0
-        self.repeated += 1
+        self.last_height += self._is_repeated
+        self._is_repeated = True
+        self.is_repeatable = most != 0
         self.last = EMPTY_TEXT if self.last == EMPTY_TEXT else times(self.last, least, most)
 
     def end_option(self) -> None:
@@ -88,7 +91,8 @@ class Group:
             return
         self.last = None
         self._height = max(self._height, self.last_height)
-        self.last_height = self.repeated = 0
+        self.last_height = 0
+        self._is_repeated = False
         if isinstance(part, Word):
             self._words.append(part.text)
         elif isinstance(part, Row):
