@@ -428,8 +428,6 @@ class Client(ToolsFace):
         if contract is not None:
             shared.reviewed.check(contract, made)
             await check_stored(shared.ledger(), key, contract, made)
-        elif known is not None:
-            shared.reviewed.check(await self._contract(cast("type[object]", known.schema)), known.effect)
         row = await shared.ledger().approve(key, by=by, value_digest=value_digest)
         if contract is not None:
             order = order_of_stored(row, contract, made, checks=checks, principal=principal, timeouts=timeouts)
