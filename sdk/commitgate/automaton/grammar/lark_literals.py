@@ -13,7 +13,7 @@ from commitgate.automaton.characters import FIRST_SURROGATE, LAST_SURROGATE, Cha
 from commitgate.automaton.grammar.expression import EMPTY_TEXT, Characters, Expression, Row, Word
 from commitgate.automaton.grammar.lark_tokens import Token, Tokens, place
 from commitgate.automaton.regex.case_folding import with_all_cases
-from commitgate.automaton.regex.expression import pattern_expression
+from commitgate.automaton.regex.expression import LARK_FLAGS, pattern_expression
 from commitgate.automaton.strings import LAST_CODE_POINT
 from commitgate.errors import ContractError
 from commitgate.limits import Limits
@@ -21,9 +21,6 @@ from commitgate.limits import Limits
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
 _SHORT = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", '"': '"', "\\": "\\"}
 _CODED = "xuU"
-_MEANT_FLAGS = frozenset("imsx")
-_IDLE_FLAGS = frozenset("u")
-"""Text is always Unicode, as the flag asks."""
 
 
 class Literals:
@@ -70,14 +67,14 @@ class Literals:
         end = token.text.rindex("/")
         flags = token.text[end + 1 :]
         for index, flag in enumerate(flags):
-            if flag not in _MEANT_FLAGS | _IDLE_FLAGS:
+            if flag not in LARK_FLAGS:
                 raise self._tokens.error(
                     f"a regular expression takes the flags i, m, s, u and x, found {flag!r}",
                     token.position + end + 1 + index,
                 )
         try:
             return pattern_expression(
-                token.text[1:end], "".join(sorted(_MEANT_FLAGS.intersection(flags))), self._limits
+                token.text[1:end], "".join(sorted(set(flags))), self._limits, known_flags=LARK_FLAGS
             )
         except ContractError as error:
             error.position = token.position + 1 + (error.position or 0)
