@@ -16,7 +16,7 @@ def endings() -> list[str]:
 def test_every_ending_has_a_code_of_its_own() -> None:
     codes = [ExitCode[name.upper()] for name in endings()]
     assert len(set(codes)) == len(endings())
-    others = {ExitCode.UNWRITTEN, ExitCode.NO_SUCH_KEY, ExitCode.WRONG_STATE}
+    others = {ExitCode.UNWRITTEN, ExitCode.NO_SUCH_KEY, ExitCode.WRONG_STATE, ExitCode.FINDINGS}
     assert {code for code in ExitCode if code >= 10} - others | {ExitCode.COMMITTED} == set(codes)
 
 
@@ -49,6 +49,7 @@ def test_codes_are_stable() -> None:
         ("NEEDS_APPROVAL", 24),
         ("NO_SUCH_KEY", 25),
         ("WRONG_STATE", 26),
+        ("FINDINGS", 27),
         ("CANCELLED", 130),
     ]
 

@@ -38,6 +38,7 @@ def _application() -> typer.Typer:
     from commitgate.cli.check import check
     from commitgate.cli.generate import generate
     from commitgate.cli.ledger import ledger
+    from commitgate.cli.lint import lint_command
     from commitgate.cli.models import models
 
     application = typer.Typer(
@@ -51,6 +52,7 @@ def _application() -> typer.Typer:
     application.callback()(_options)
     application.command()(generate)
     application.command()(check)
+    application.command("lint")(lint_command)
     application.add_typer(models, name="models")
     application.add_typer(ledger, name="ledger")
     return application

@@ -27,8 +27,8 @@ class ExitCode(IntEnum):
     """Name every code that ``commitgate`` exits with.
 
     0 to 9 are those of a call that came to no ending, 10 to 22 and 24 those of the endings; 23 is that of an ending
-    that could not be told on stdout; 25 and 26 are those of commands about one row of the ledger; 130 is what a shell
-    gives a program stopped by Ctrl-C.
+    that could not be told on stdout; 25 and 26 are those of commands about one row of the ledger; 27 is that of
+    ``lint``; 130 is what a shell gives a program stopped by Ctrl-C.
     """
 
     COMMITTED = 0
@@ -58,6 +58,7 @@ class ExitCode(IntEnum):
     NEEDS_APPROVAL = 24
     NO_SUCH_KEY = 25
     WRONG_STATE = 26
+    FINDINGS = 27
     CANCELLED = 130
 
     @property

@@ -8,10 +8,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from commitgate.errors import MissingExtraError
+from commitgate.errors import MissingExtraError, ModelLoadError
 
 if TYPE_CHECKING:
     from commitgate.backends.local import Model
+    from commitgate.lint import MaskMeter
 
 _PACKAGES = ("torch", "transformers", "numpy")
 
@@ -69,9 +70,30 @@ def bundled_model() -> BundledModel:
     )
 
 
-def _check_installed() -> None:
+def load_mask_meter(name: str) -> MaskMeter:
+    """Load a tokenizer, without its model, to measure masks with. Blocks for a second or two.
+
+    Args:
+        name: ``local`` for the bundled model's; else a folder with a ``tokenizer.json``, that file, or a GGUF file.
+
+    Raises:
+        MissingExtraError: the extra ``local`` is not installed.
+        ModelLoadError: there is no such tokenizer.
+    """
+    _check_installed("measuring masks with a tokenizer")
+    from commitgate_local.mask_cost import load_meter
+
+    if name != "local":
+        return load_meter(Path(name))
+    folder = bundled_model().folder
+    if folder is None:
+        raise ModelLoadError("the bundled model is not ready; run: commitgate models pull")
+    return load_meter(folder)
+
+
+def _check_installed(needed_for: str = "running a model on this machine") -> None:
     if any(find_spec(name) is None for name in _PACKAGES):
-        raise MissingExtraError("local", "running a model on this machine")
+        raise MissingExtraError("local", needed_for)
 
 
-__all__ = ["BundledModel", "bundled_model", "load_local_model"]
+__all__ = ["BundledModel", "bundled_model", "load_local_model", "load_mask_meter"]

@@ -49,7 +49,7 @@ def _report(
         title=vendor.title,
         basis=vendor.basis,
         verdict=verdict,
-        is_sure=notes[0].is_sure if notes else True,
+        is_sure=notes[0].is_sure if notes else all(FACTS[vendor.name, case].is_sure for case, _ in found),
         notes=tuple(notes),
     )
 
