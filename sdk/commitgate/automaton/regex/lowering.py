@@ -8,8 +8,10 @@ as a whole, because what it looks at may lie anywhere in the text.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import TypeAlias, assert_never
 
+from commitgate.automaton.characters import CharacterSet
 from commitgate.automaton.grammar import expression
 from commitgate.automaton.grammar.expression import (
     EMPTY_TEXT,
@@ -42,6 +44,10 @@ from commitgate.automaton.regex.syntax import (
 Edge: TypeAlias = "bool | None"
 """Whether a place is an end of the text: always, never, or (None) in some texts alone."""
 
+MAX_WHOLE_STEPS = 100_000
+"""Most steps that all automata of one pattern may take together."""
+
+_OVERLAPS_IN_A_STEP = 8
 _SINGLE_AUTOMATA = 20
 """Up to so many outermost alternatives get an automaton each, which keeps a long count in one of them a count."""
 
@@ -63,8 +69,9 @@ def whole_match(node: Node) -> Expression:
             found.append(lowered)
     if len(unsettled) > _SINGLE_AUTOMATA:
         unsettled = [Alternation(tuple(unsettled))]
-    steps = Steps()
+    steps = Steps(MAX_WHOLE_STEPS)
     for option in unsettled:
+        steps.spend(_overlaps(option) // _OVERLAPS_IN_A_STEP)
         language = language_of(concatenated((TextStart(), option, TextEnd())), steps)
         found.append(NOTHING if language is None else Regular(language))
     return _choice(found)
@@ -171,6 +178,32 @@ def _edges(widths: list[tuple[int, int | None]], outer: Edge) -> list[Edge]:
         elif most != 0:
             edge = edge and None
     return found
+
+
+def _overlaps(node: Node) -> int:
+    """Return in how many sets of the pattern the ends of their ranges lie, all together: the work of an alphabet."""
+    changes: dict[int, int] = {}
+    for members in _sets(node):
+        for first, last in members.ranges:
+            changes[first] = changes.get(first, 0) + 1
+            changes[last + 1] = changes.get(last + 1, 0) - 1
+    return sum(accumulate(changes[point] for point in sorted(changes)))
+
+
+def _sets(node: Node) -> list[CharacterSet]:
+    pending: list[Node] = [node]
+    found: dict[Characters, None] = {}
+    while pending:
+        match pending.pop():
+            case Characters() as characters:
+                found[characters] = None
+            case Concatenation(parts) | Alternation(parts):
+                pending.extend(parts)
+            case Repeat(item) | Look(item):
+                pending.append(item)
+            case TextStart() | TextEnd() | WordBoundary():
+                pass
+    return [characters.members for characters in found]
 
 
 def _decided(holds: Edge) -> Expression | None:
