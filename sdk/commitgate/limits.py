@@ -24,7 +24,9 @@ class Limits:
             each); past that a keyword is only checked.
         nodes: places of the schema, each in each combination in which it is used.
         states: automaton states made while compiling and walking; one with many alternatives counts once for every 16.
-        alternatives: ways to go on that one state may keep open, which bounds the work of a step.
+        alternatives: ways to go on that one state may keep open.
+        step_work: alternatives that are looked at while it is worked out which tokens may follow one state (about half
+            a microsecond each).
         grammar_rules: rules of a grammar, or states of a machine.
         grammar_symbols: words, classes, names and groups of all rules of a grammar together.
         edges: edges of a machine.
@@ -49,6 +51,7 @@ class Limits:
     nodes: int = 20_000
     states: int = 500_000
     alternatives: int = 10_000
+    step_work: int = 4_000_000
     grammar_rules: int = 10_000
     grammar_symbols: int = 100_000
     edges: int = 10_000

@@ -173,7 +173,7 @@ def start_of(
 
 
 def _arena(limits: Limits) -> Arena:
-    return Arena(max_states=limits.states, max_alternatives=limits.alternatives)
+    return Arena(max_states=limits.states, max_alternatives=limits.alternatives, max_step_work=limits.step_work)
 
 
 def _support(meaning: Satisfiability | TextMeaning) -> tuple[SupportRow, ...]:

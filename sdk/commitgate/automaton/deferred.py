@@ -78,7 +78,8 @@ class Capture(Term):
         key = (Capture, id(head), captured, follow)
         return arena.intern(key, lambda: Capture(arena, head, captured, follow))
 
-    def joined(self, terms: Sequence[Term]) -> Term:
+    def joined(self, terms: Sequence[Term], depth: int) -> Term:
+        del depth
         follows = [term.follow for term in terms if type(term) is Capture]
         return Capture.make(self.arena, self.head, self.captured, AnyFollow.of(follows))
 

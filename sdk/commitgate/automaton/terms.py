@@ -32,6 +32,15 @@ from commitgate.errors import LimitExceededError
 
 TermT = TypeVar("TermT", bound="Term")
 
+_ALTERNATIVES_OF_A_STATE = 16
+"""Alternatives that count as one state more: they take about as much memory."""
+
+_SHOWN_ALTERNATIVES = 8
+"""How many ways on are named in words."""
+
+_JOINED_DEPTH = 16
+"""How deep alternatives are joined at once; deeper ones are joined when a text reaches them. It bounds recursion."""
+
 
 class Arena:
     """Make terms, each once.
@@ -40,9 +49,16 @@ class Arena:
         max_states: most terms to make; one more raises ``LimitExceededError``. A term with many alternatives counts
             once for every 16 of them, so that the bound holds for memory too.
         max_alternatives: most alternatives of one term; one more raises ``LimitExceededError``.
+        max_step_work: most alternatives to look at between ``work`` before a step and after; see ``check_step``.
+
+    Attributes:
+        work: alternatives looked at so far; it grows with the time that derivatives take.
     """
 
-    def __init__(self, *, max_states: int = 1_000_000, max_alternatives: int = 10_000) -> None:
+    def __init__(
+        self, *, max_states: int = 1_000_000, max_alternatives: int = 10_000, max_step_work: int = 4_000_000
+    ) -> None:
+        self.work = 0
         self._terms: dict[Hashable, Term] = {}
         self._partitions: dict[bytes, Partition] = {}
         self._products: dict[tuple[Partition, Partition], Partition] = {}
@@ -50,19 +66,20 @@ class Arena:
         self._texts: dict[tuple[bytes, ...], tuple[bytes, ...]] = {}
         self._max_states = max_states
         self._max_alternatives = max_alternatives
+        self._max_step_work = max_step_work
         self._alternatives = 0
         self.empty: Term = _Empty(self)
         self.epsilon: Term = _Epsilon(self)
 
     def __len__(self) -> int:
-        """Return the number of terms made."""
-        return len(self._terms)
+        """Return the number of terms made, one with many alternatives counted as ``Arena`` says."""
+        return len(self._terms) + self._alternatives // _ALTERNATIVES_OF_A_STATE
 
     def intern(self, key: Hashable, make: Callable[[], TermT]) -> TermT:
         """Return the term of this key, made on first use."""
         found = self._terms.get(key)
         if found is None:
-            if len(self._terms) >= self._max_states:
+            if len(self._terms) + self._alternatives // _ALTERNATIVES_OF_A_STATE >= self._max_states:
                 raise LimitExceededError(
                     f"the contract needs more than {self._max_states} automaton states; make it smaller or raise "
                     "Limits.states",
@@ -128,11 +145,24 @@ class Arena:
             return rest
         if rest is self.epsilon:
             return head
+        if rest.may_fuse and (fused := rest.preceded_by(head)) is not None:
+            return fused
         if type(head) is Sequence:
-            return self.sequence(head.head, self.sequence(head.rest, rest))
+            return self._behind(head, rest)
+        if head.may_fuse and (fused := head.followed_by(rest)) is not None:
+            return fused
         if head.is_transient or rest.is_transient:
             return Sequence(self, head, rest)
         return self.intern((Sequence, id(head), id(rest)), lambda: Sequence(self, head, rest))
+
+    def _behind(self, spine: Sequence, rest: Term) -> Term:
+        """Return a sequence with ``rest`` behind it; a loop, since sequences may be long."""
+        heads: list[Term] = []
+        term: Term = spine
+        while type(term) is Sequence:
+            heads.append(term.head)
+            term = term.rest
+        return self.chain(*heads, term, rest)
 
     def chain(self, *parts: Term) -> Term:
         """Return the sequence of all parts."""
@@ -147,11 +177,13 @@ class Arena:
             return inner
         return self.intern((Located, id(inner), place), lambda: Located(self, inner, place))
 
-    def choice(self, options: Iterable[Term], *, is_transient: bool = False) -> Term:
+    def choice(self, options: Iterable[Term], *, is_transient: bool = False, depth: int = 0) -> Term:
         """Return the union of all options; those that begin alike are joined behind their common beginning.
 
         Args:
+            options: the terms.
             is_transient: the union belongs to one text alone, even if some options are kept.
+            depth: unions around this one that are being made.
         """
         flat: dict[int, Term] = {}
         for option in options:
@@ -160,19 +192,73 @@ class Arena:
                     flat[id(member)] = member
             elif option is not self.empty:
                 flat[id(option)] = option
+        self.work += len(flat)
         if len(flat) > 1:
-            flat = self._joined(flat)
+            if depth < _JOINED_DEPTH:
+                flat = self._joined(flat, depth + 1)
+            flat = self._without_epsilon(flat)
         if not flat:
             return self.empty
         members = tuple(flat.values())
         if len(members) == 1:
             return members[0]
+        if len(members) > self._max_alternatives:
+            raise self._too_many_alternatives(len(members))
         if is_transient or all(member.is_transient for member in members):
             return Choice(self, members, is_transient=True)
         # One that is kept bounds how many there are: texts that go on as a declared key are few.
-        return self.intern((Choice, frozenset(flat)), lambda: Choice(self, members))
+        return self.intern((Choice, frozenset(flat)), lambda: self._new_choice(members))
 
-    def _joined(self, options: dict[int, Term]) -> dict[int, Term]:
+    def disjoined(self, members: tuple[Term, ...]) -> Term:
+        """Return the union of two or more terms of one beginning that cannot be joined."""
+        return self.intern((Choice, frozenset(map(id, members))), lambda: self._new_choice(members))
+
+    def _new_choice(self, members: tuple[Term, ...]) -> Choice:
+        self._alternatives += len(members)
+        return Choice(self, members)
+
+    def _without_epsilon(self, options: dict[int, Term]) -> dict[int, Term]:
+        """Return the same options without the empty text, where another one may be empty, or can be made so."""
+        if id(self.epsilon) not in options:
+            return options
+        others = [option for option in options.values() if option is not self.epsilon]
+        if any(option.nullable for option in others):
+            return {id(option): option for option in others}
+        for index, option in enumerate(others):
+            if option.may_fuse and (fused := option.or_empty()) is not None:
+                others[index] = fused
+                return {id(option): option for option in others}
+        return options
+
+    def check_step(self, work_before: int) -> None:
+        """Check that one step has not taken more work than is allowed.
+
+        Args:
+            work_before: what ``work`` was when the step began. What other threads did meanwhile counts too.
+
+        Raises:
+            LimitExceededError: it has.
+        """
+        found = self.work - work_before
+        if found > self._max_step_work:
+            raise LimitExceededError(
+                f"working out which tokens may follow takes more than {self._max_step_work} looks at alternatives; "
+                "make the contract less ambiguous or raise Limits.step_work",
+                limit_name="step_work",
+                limit=self._max_step_work,
+                found=found,
+            )
+
+    def _too_many_alternatives(self, found: int) -> LimitExceededError:
+        return LimitExceededError(
+            f"the text can go on in more than {self._max_alternatives} ways at once; make the contract less ambiguous "
+            "or raise Limits.alternatives",
+            limit_name="alternatives",
+            limit=self._max_alternatives,
+            found=found,
+        )
+
+    def _joined(self, options: dict[int, Term], depth: int) -> dict[int, Term]:
         """Return the same options, by their ids, with those that have one beginning joined."""
         groups: dict[Hashable, list[Term]] = {}
         for number, option in options.items():
@@ -180,7 +266,7 @@ class Arena:
             groups.setdefault(-number if option.beginning is None else option.beginning, []).append(option)
         if len(groups) == len(options):
             return options
-        joined = (group[0] if len(group) == 1 else group[0].joined(group) for group in groups.values())
+        joined = (group[0] if len(group) == 1 else group[0].joined(group, depth) for group in groups.values())
         return {id(option): option for option in joined}
 
 
@@ -198,6 +284,9 @@ class Term(ABC):
 
     derives_any_byte: ClassVar[bool] = False
     """``_derive`` takes dead bytes too, and costs less than a partition."""
+
+    may_fuse: ClassVar[bool] = False
+    """``followed_by``, ``preceded_by`` or ``or_empty`` may find one term for two."""
 
     def __init__(self, arena: Arena, *, nullable: bool, is_transient: bool = False) -> None:
         self.arena = arena
@@ -233,8 +322,33 @@ class Term(ABC):
             self._met = (byte, found)
         return found
 
-    def joined(self, terms: abc.Sequence[Term]) -> Term:
-        """Return the union of terms of this one's kind and beginning, this one among them."""
+    def preceded_by(self, head: Term) -> Term | None:
+        """Return one term for ``head`` and this one behind it, where both together are one of this kind."""
+        del head
+        return None
+
+    def or_empty(self) -> Term | None:
+        """Return the term for this one or the empty text, where it is one of this kind."""
+        return None
+
+    def followed_by(self, rest: Term) -> Term | None:
+        """Return one term for this one and ``rest`` behind it, where both together are one of this kind."""
+        del rest
+        return None
+
+    @property
+    def least_bytes(self) -> int:
+        """Return a lower bound of the size of every text of the term."""
+        return 0 if self.nullable else 1
+
+    def joined(self, terms: abc.Sequence[Term], depth: int) -> Term:
+        """Return the union of terms of this one's kind and beginning, this one among them.
+
+        Args:
+            terms: the terms.
+            depth: as in ``Arena.choice``.
+        """
+        del depth
         return Choice(self.arena, tuple(terms), is_transient=all(term.is_transient for term in terms))
 
     def walk(self, data: bytes) -> Term:
@@ -368,6 +482,10 @@ class Literal(Term):
         super().__init__(arena, nullable=False)
         self.data = data
         self.offset = offset
+
+    @property
+    def least_bytes(self) -> int:
+        return len(self.data) - self.offset
 
     def describe(self) -> str:
         return _printable(self.data[self.offset :])
@@ -507,40 +625,73 @@ class Sequence(Term):
         self.rest = rest
         self.beginning = id(head)
 
-    def joined(self, terms: abc.Sequence[Term]) -> Term:
+    def joined(self, terms: abc.Sequence[Term], depth: int) -> Term:
         heads = [self.head]
         rests = [term.rest for term in terms if type(term) is Sequence]
         # A loop, since open arrays and objects that are alike would cost a recursion for each level.
         while (first := _common_head(rests)) is not None:
             heads.append(first)
             rests = [rest.rest for rest in rests if type(rest) is Sequence]
-        return self.arena.chain(*heads, self.arena.choice(rests))
+        return self.arena.chain(*heads, self.arena.choice(rests, depth=depth))
 
     def saturated(self, reach: int) -> Term:
-        return self.arena.sequence(self.head.saturated(reach), self.rest)
+        # What no text of that size reaches is left out, so that a deep stack is the same as one a little less deep.
+        parts = [self.head.saturated(reach)]
+        size, rest = self.head.least_bytes, self.rest
+        while size <= reach:
+            if type(rest) is not Sequence:
+                return self.arena.sequence(parts[0], self.rest)
+            parts.append(rest.head)
+            size += rest.head.least_bytes
+            rest = rest.rest
+        return self.arena.chain(*parts)
 
     def describe(self) -> str:
-        if self.head.nullable:
-            return f"{self.head.describe()} or {self.rest.describe()}"
-        return self.head.describe()
+        words = dict.fromkeys(head.describe() for head in self._openers())
+        return " or ".join(list(words)[:_SHOWN_ALTERNATIVES])
 
     @property
     def place(self) -> str | None:
-        return self.head.place if self.head.place is not None else self.rest.place
+        term: Term = self
+        while type(term) is Sequence:
+            if term.head.place is not None:
+                return term.head.place
+            term = term.rest
+        return term.place
 
     def _partition(self) -> Partition:
-        if self.head.nullable:
-            return self.arena.product(self.head.partition, self.rest.partition)
-        return self.head.partition
+        result, *others = dict.fromkeys(head.partition for head in self._openers())
+        for other in others:
+            result = self.arena.product(result, other)
+        return result
+
+    def _openers(self) -> Iterator[Term]:
+        """Yield each part that the text may go on with; a loop, since many parts in a row may be empty."""
+        term: Term = self
+        while type(term) is Sequence:
+            yield term.head
+            if not term.head.nullable:
+                return
+            term = term.rest
+        yield term
 
     def _derive(self, byte: int) -> Term:
-        head = self.head
-        following = head.step(byte)
+        if not self.head.nullable:
+            return self._derive_head(byte)
+        # A loop, since many heads in a row may be empty.
+        options: list[Term] = []
+        term: Term = self
+        while type(term) is Sequence:
+            options.append(term._derive_head(byte))
+            if not term.head.nullable:
+                return self.arena.choice(options)
+            term = term.rest
+        return self.arena.choice((*options, term.step(byte)))
+
+    def _derive_head(self, byte: int) -> Term:
+        following = self.head.step(byte)
         # The inside of a string leads to itself, and a transient sequence would be made anew for each byte.
-        inside = self if following is head else self.arena.sequence(following, self.rest)
-        if head.nullable:
-            return self.arena.choice((inside, self.rest.step(byte)))
-        return inside
+        return self if following is self.head else self.arena.sequence(following, self.rest)
 
 
 def _common_head(terms: list[Term]) -> Term | None:
@@ -567,8 +718,9 @@ class Choice(Term):
 
     def describe(self) -> str:
         words = dict.fromkeys(option.describe() for option in self.options)
-        shown = list(words)[:8]
-        return " or ".join(shown) + (f" or {len(words) - 8} more" if len(words) > 8 else "")
+        shown = list(words)[:_SHOWN_ALTERNATIVES]
+        more = len(words) - len(shown)
+        return " or ".join(shown) + (f" or {more} more" if more else "")
 
     @property
     def place(self) -> str | None:

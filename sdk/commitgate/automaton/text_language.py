@@ -91,7 +91,7 @@ class DfaState(CharacterState):
         members = CharacterSet.of((first, last) for first, last, _ in ranges)
         bounds = [f"at least {self.least} more"] if self.least else []
         bounds += [f"at most {self.most} more"] if self.most is not None else []
-        return _words(members) + (f" ({', '.join(bounds)})" if bounds else "")
+        return characters_in_words(members) + (f" ({', '.join(bounds)})" if bounds else "")
 
 
 def standing(dfa: Dfa, at: int, least: int, most: int | None) -> CharacterState | None:
@@ -233,6 +233,13 @@ def of_lengths(least: int, most: int | None) -> TextLanguage:
     return TextLanguage(ANY_DFA, least, most)
 
 
+def over_characters(members: CharacterSet) -> TextLanguage | None:
+    """Return the language of all texts of these characters; None where there is none, not even the empty one."""
+    alphabet, (mask,) = Alphabet.telling_apart([members])
+    row = tuple((number, 0) for number in range(alphabet.count) if mask >> number & 1)
+    return bounded(explore(alphabet, 0, lambda _: row, lambda _: True))
+
+
 def of_texts(texts: Iterable[str], label: str = "") -> TextLanguage | None:
     """Return the language of these texts; None where there is none. One with a lone surrogate is no text.
 
@@ -320,7 +327,8 @@ def labelled(language: TextLanguage, label: str) -> TextLanguage:
     return replace(language, label=label)
 
 
-def _words(members: CharacterSet) -> str:
+def characters_in_words(members: CharacterSet) -> str:
+    """Say in words which characters a set holds."""
     if len(members) > _FEW_CHARACTERS:
         others = members.complement()
         if others.is_empty:
@@ -350,8 +358,10 @@ __all__ = [
     "TextLanguage",
     "TooManyStates",
     "bounded",
+    "characters_in_words",
     "labelled",
     "of_lengths",
     "of_texts",
+    "over_characters",
     "standing",
 ]

@@ -114,15 +114,23 @@ class Rules:
 def row(parts: Iterable[Expression]) -> Expression:
     """Return the parts in a row; rows within are opened, and words that meet are one."""
     flat: list[Expression] = []
+    letters: list[str] = []
     for part in parts:
         for each in part.parts if isinstance(part, Row) else (part,):
-            if isinstance(each, Word) and not each.text:
+            if isinstance(each, Word):
+                letters.append(each.text)
                 continue
-            if flat and isinstance(each, Word) and isinstance(last := flat[-1], Word):
-                flat[-1] = Word(last.text + each.text)
-            else:
-                flat.append(each)
+            _end_word(flat, letters)
+            flat.append(each)
+    _end_word(flat, letters)
     return flat[0] if len(flat) == 1 else Row(tuple(flat))
+
+
+def _end_word(flat: list[Expression], letters: list[str]) -> None:
+    word = "".join(letters)
+    letters.clear()
+    if word:
+        flat.append(Word(word))
 
 
 def either(options: Iterable[Expression]) -> Expression:

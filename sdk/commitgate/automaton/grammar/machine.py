@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from commitgate.argument import check_text
@@ -21,6 +21,9 @@ from commitgate.limits import Limits
 
 MACHINE_NESTING = 8
 """Most machines within one another."""
+
+MAX_READ_ON_EDGES = 16
+"""Most different schemas, grammars and machines on edges that are no contracts yet. They share the machine's limits."""
 
 _SHOWN = 5
 
@@ -53,7 +56,7 @@ def read_machine(machine: Machine, limits: Limits) -> ReadMachine:
     ways = _ways(machine)
     check_size("grammar_rules", len(ways), limits, "machine")
     _check_states(machine, ways)
-    texts = _Texts(limits)
+    texts = _Texts(machine, limits)
     found = [texts.of(edge, index) for index, edge in enumerate(machine.edges)]
     rules = {
         state: either(
@@ -80,8 +83,20 @@ class _Text:
 class _Texts:
     """Read what stands on edges, the same thing on many of them once."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, machine: Machine, limits: Limits) -> None:
+        from commitgate.contract import Contract
+
+        ready = str | Regex | Choices | Contract
+        unread = {id(edge.on) for edge in machine.edges if not isinstance(cast("object", edge.on), ready)}
+        if len(unread) > MAX_READ_ON_EDGES:
+            raise NotationError(
+                f"at most {MAX_READ_ON_EDGES} different schemas may stand on edges as they are, found {len(unread)}; "
+                "make contracts of them with Contract.of first",
+                keyword="machine",
+                pointer="/edges",
+            )
         self._limits = limits
+        self._shared_limits = _share(limits, max(1, len(unread)))
         self._known: dict[int, _Text] = {}
 
     def of(self, edge: Edge, index: int) -> _Text:
@@ -104,8 +119,19 @@ class _Texts:
         if isinstance(on, Regex | Choices):
             meaning = TextMeaning(on, self._limits)
             return _Text(meaning.rules.rules[START], meaning.described)
-        contract = Contract.of(cast("type[object]", on))
+        if isinstance(on, Contract):
+            contract = cast("Contract[object]", on)
+        else:
+            contract = Contract.of(cast("type[object]", on), limits=self._shared_limits)
         return _Text(Embedded(contract), ["contract", contract.language_digest])
+
+
+def _share(limits: Limits, count: int) -> Limits:
+    """Return limits such that as many contracts as ``count`` are together no larger than one may be."""
+    return replace(
+        limits,
+        **{name: max(1, getattr(limits, name) // count) for name in ("schema_bytes", "effort", "grammar_symbols")},
+    )
 
 
 def _check_nesting(machine: Machine) -> None:
@@ -159,4 +185,4 @@ def _reached(starts: Iterable[str], edges: Mapping[str, list[str]]) -> set[str]:
     return found
 
 
-__all__ = ["MACHINE_NESTING", "ReadMachine", "read_machine"]
+__all__ = ["MACHINE_NESTING", "MAX_READ_ON_EDGES", "ReadMachine", "read_machine"]

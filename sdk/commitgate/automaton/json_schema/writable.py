@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 
-from commitgate.automaton.alphabet import Alphabet
 from commitgate.automaton.characters import CharacterSet
-from commitgate.automaton.dfa import explore
 from commitgate.automaton.spelling import Spelling
-from commitgate.automaton.text_language import TextLanguage, bounded
+from commitgate.automaton.text_language import TextLanguage, over_characters
 
 
 @lru_cache(maxsize=16)
@@ -19,12 +16,7 @@ def writable_texts(spelling: Spelling) -> TextLanguage | None:
     members = CharacterSet.of([*short, *((first, last) for first, last in spelling.raw if last > 0x7F)])
     if members.complement().is_empty:
         return None
-    alphabet, (mask,) = Alphabet.telling_apart([members])
-
-    def successors(state: int) -> Iterator[tuple[int, int]]:
-        return ((number, state) for number in range(alphabet.count) if mask >> number & 1)
-
-    return bounded(explore(alphabet, 0, successors, lambda _: True))
+    return over_characters(members)
 
 
 __all__ = ["writable_texts"]
