@@ -96,8 +96,8 @@ async def test_contract_of_an_effect_is_refused_even_where_the_call_has_none() -
 
 async def test_what_has_no_effect_needs_no_review() -> None:
     async with client_of(ScriptedBackend(GOOD, then=[GOOD]), []) as client:
-        for given in ({}, {"operation_key": "k"}):
-            outcome = await client.generate_structured("scripted", Pay, prompt="x", **given)
+        for key in (None, "k"):
+            outcome = await client.generate_structured("scripted", Pay, prompt="x", operation_key=key)
             assert isinstance(outcome, Committed)
 
 
