@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 MOST_LISTED = 20
 """Most findings of one code that a report lists; it says how many more there are."""
 
+MOST_WALKED_PLACES = 50_000
+"""Schemas of one source that sample texts may pass, all texts together, beyond the first four: large ones cost more."""
+
 MaskMeter: TypeAlias = Callable[[Contract[object], int], MaskCost]
 """Draws so many texts of a contract token by token, and says what the masks cost."""
 
@@ -59,7 +62,7 @@ def lint(
         limits: bounds on it; None takes the contract's own, or the defaults.
         formats: whether known formats constrain; None takes the contract's, or ``assert``.
         documents: further schemas by absolute URI; None takes the contract's, or none.
-        walks: sample texts to draw, 0 to 1,000.
+        walks: sample texts to draw, 0 to 1,000; fewer are where the schema is large.
         walk_bytes: bytes after which a sample text is given up, 1 to 65,536.
         masks: measures masks of one vocabulary; None measures none.
 
@@ -109,10 +112,11 @@ def _report(made: Repaired, kind: str, walks: int, walk_bytes: int, masks: MaskM
         return LintReport(
             kind=kind, is_usable=False, is_complete=False, support=_rejected(made), findings=findings, omitted=omitted
         )
-    walked = sample_walks(contract, texts=walks, most_bytes=walk_bytes)
     analysis = contract.analysis
     rows = _rows(analysis)
     complexity, vendors, found = _looked_over(analysis)
+    walks = min(walks, max(4, MOST_WALKED_PLACES // (complexity.places + 1)))
+    walked = sample_walks(contract, texts=walks, most_bytes=walk_bytes)
     gone = {each.pointer for each in made.findings}
     # What was taken out leaves a place that allows anything, of which nothing is to be said.
     found = [each for each in found if each.code not in UNBOUNDED or each.pointer not in gone]
@@ -192,4 +196,4 @@ def _listed(findings: Iterable[Finding]) -> tuple[tuple[Finding, ...], tuple[tup
     return listed, omitted
 
 
-__all__ = ["MOST_LISTED", "LintSource", "MaskMeter", "lint"]
+__all__ = ["MOST_LISTED", "MOST_WALKED_PLACES", "LintSource", "MaskMeter", "lint"]

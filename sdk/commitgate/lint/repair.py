@@ -64,9 +64,14 @@ def repaired(
     """Return the contract of a schema, or of what is left of it, with all that had to go."""
     findings: list[Finding] = []
     try:
-        root = plain_copy(schema, limits)
+        contract = _contract(schema, limits, formats, documents)
+        return Repaired(contract=contract, findings=(), is_complete=True)
     except ContractError as error:
-        return Repaired(contract=None, findings=(error_finding(error),), is_complete=False)
+        first = error
+    try:
+        root = plain_copy(schema, limits)
+    except ContractError:
+        return Repaired(contract=None, findings=(error_finding(first),), is_complete=False)
     for _ in range(max(4, min(MOST_READINGS, _READ_BYTES // (len(canonical(root)) + 1)))):
         try:
             SchemaDocument(root, limits, documents)
@@ -90,16 +95,22 @@ def _analysed(
 ) -> Repaired:
     for _ in range(MOST_ANALYSES):
         try:
-            found = Contract.json_schema(
-                cast("bool", root), limits=limits, formats=formats, documents=dict(documents or {})
-            )
-            return Repaired(contract=cast("Contract[object]", found), findings=tuple(findings), is_complete=True)
+            contract = _contract(root, limits, formats, documents)
+            return Repaired(contract=contract, findings=tuple(findings), is_complete=True)
         except ContractError as error:
             rest = _without(root, error, findings)
             if rest is None:
                 break
             root = rest
     return Repaired(contract=None, findings=tuple(findings), is_complete=False)
+
+
+def _contract(
+    schema: JsonValue, limits: Limits, formats: Formats, documents: Mapping[str, JsonSchema] | None
+) -> Contract[object]:
+    given = cast("bool", schema)
+    found = Contract.json_schema(given, limits=limits, formats=formats, documents=documents)
+    return cast("Contract[object]", found)
 
 
 def error_finding(error: ContractError) -> Finding:

@@ -27,6 +27,9 @@ _WIDE_BYTES = 32
 _MOST_LOOKED_AT = 20_000
 _CLOSING = b'"]}'
 
+MOST_UNFINISHED = 8
+"""Sample texts without an end after which no further ones are drawn: they cost the most and say the least."""
+
 
 @dataclass(slots=True)
 class _Counts:
@@ -37,6 +40,7 @@ class _Counts:
     bytes: int = 0
     forced: int = 0
     seen: set[Term] = field(default_factory=set[Term])
+    passed: set[Term] = field(default_factory=set[Term])
     wide: int = 0
     classes: int = 0
 
@@ -49,18 +53,19 @@ def sample_walks(contract: Contract[object], *, texts: int, most_bytes: int) -> 
         texts: how many.
         most_bytes: bytes after which a text is given up.
     """
-    counts, states, stopped = _Counts(), 0, None
+    counts, stopped = _Counts(), None
     try:
         automaton = compile_automaton(contract, dialect="generate")
     except LimitExceededError as error:
         return Walks(most_bytes=most_bytes, stopped_by=error.limit_name)
     try:
         for seed in range(texts):
+            if counts.texts - len(counts.lengths) >= MOST_UNFINISHED:
+                break
             counts.texts += 1
             _walk(automaton.start, Draw(seed), most_bytes, counts)
     except LimitExceededError as error:
         stopped = error.limit_name
-    states = len(automaton.arena)
     ended = sorted(counts.lengths)
     looked_at = len(counts.seen)
     return Walks(
@@ -71,7 +76,7 @@ def sample_walks(contract: Contract[object], *, texts: int, most_bytes: int) -> 
         shortest_bytes=ended[0] if ended else None,
         median_bytes=ended[(len(ended) - 1) // 2] if ended else None,
         longest_bytes=ended[-1] if ended else None,
-        states=states,
+        states=len(automaton.arena),
         distinct_states=looked_at,
         wide_states=counts.wide,
         forced_bytes=counts.forced,
@@ -114,8 +119,11 @@ def _step(state: Term, choices: tuple[int, ...], draw: Draw, empty: Term) -> Ter
 
 
 def _look_at(state: Term, counts: _Counts) -> None:
+    if state in counts.passed or len(counts.seen) >= _MOST_LOOKED_AT:
+        return
+    counts.passed.add(state)
     shared = state.saturated(_REACH)
-    if shared in counts.seen or len(counts.seen) >= _MOST_LOOKED_AT:
+    if shared in counts.seen:
         return
     counts.seen.add(shared)
     counts.classes += state.partition.count - 1
@@ -128,4 +136,4 @@ def _count(state: Term, number: int) -> int:
     return class_of.count(number) if number else 256 - class_of.count(0)
 
 
-__all__ = ["MOST_WALKS", "MOST_WALK_BYTES", "sample_walks"]
+__all__ = ["MOST_UNFINISHED", "MOST_WALKS", "MOST_WALK_BYTES", "sample_walks"]
