@@ -9,6 +9,13 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from commitgate.cli.answer_options import (
+    AnswerOptions,
+    ChoiceOption,
+    GrammarOption,
+    GrammarSyntaxOption,
+    RegexOption,
+)
 from commitgate.cli.boundary import errors_told
 from commitgate.cli.command_error import CommandError
 from commitgate.cli.exit_codes import ExitCode
@@ -33,7 +40,13 @@ class FailOn(StrEnum):
 
 
 def lint_command(
-    schema: Annotated[str, typer.Argument(help="JSON Schema file; - for stdin.", metavar="SCHEMA")],
+    schema: Annotated[
+        str | None, typer.Argument(help="JSON Schema file; - for stdin.", metavar="SCHEMA", show_default=False)
+    ] = None,
+    regex: RegexOption = None,
+    grammar: GrammarOption = None,
+    grammar_syntax: GrammarSyntaxOption = None,
+    choice: ChoiceOption = None,
     tokenizer: Annotated[
         str | None,
         typer.Option(
@@ -46,7 +59,9 @@ def lint_command(
     document: DocumentOption = None,
     fail_on: Annotated[
         list[FailOn] | None,
-        typer.Option("--fail-on", help="Exit with 27 where there is any; may be given again."),
+        typer.Option(
+            "--fail-on", help="Exit with 27 where there is any; may be given again.", metavar="checked|unbounded"
+        ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
@@ -56,15 +71,36 @@ def lint_command(
     names.
     """
     with errors_told(is_json=json):
-        documents = document_sources(document)
-        if [schema, *documents.values()].count(STANDARD_INPUT) > 1:
+        given = (schema is not None, regex is not None, grammar is not None, bool(choice))
+        if sum(given) != 1:
+            raise CommandError("give exactly one of a schema file, --regex, --grammar and --choice")
+        answer = AnswerOptions(
+            schema=schema,
+            regex=regex,
+            grammar=grammar,
+            choice=choice,
+            any_json=False,
+            grammar_syntax=grammar_syntax,
+            formats=formats,
+            document=document,
+        )
+        if answer.sources.count(STANDARD_INPUT) > 1:
             raise CommandError("standard input can be read once only")
-        meter = None if tokenizer is None else _meter(tokenizer)
-        report = lint(read_schema(schema), formats=formats.value, documents=read_documents(documents), masks=meter)
+        report = _linted(answer, None if tokenizer is None else _meter(tokenizer))
         code = _exit_code(report, fail_on or [])
         with result_written("findings" if code else "no findings that count"):
             _write(report, code, is_json=json)
         raise typer.Exit(code)
+
+
+def _linted(answer: AnswerOptions, meter: MaskMeter | None) -> LintReport:
+    if answer.schema is None:
+        asked = answer.read()
+        return lint(asked, masks=meter)
+    # Not made a contract of here: what is at fault is what lint is to tell.
+    schema = read_schema(answer.schema)
+    documents = read_documents(document_sources(answer.document))
+    return lint(schema, formats=answer.formats.value, documents=documents, masks=meter)
 
 
 def _meter(path: str) -> MaskMeter:
