@@ -436,8 +436,8 @@ KEYWORDS = (
 NUMBERS = (
     Bomb(name="multipleOf 1e-300", make=lambda: {"type": "number", "multipleOf": 1e-300}, texts=(b"0." + b"7" * 900,)),
     Bomb(
-        name="multipleOf 10^900 + 7",
-        make=lambda: {"type": "integer", "multipleOf": 10**900 + 7},
+        name="multipleOf 10^300 + 7",
+        make=lambda: {"type": "integer", "multipleOf": 10**300 + 7},
         texts=(b"7" * 900,),
     ),
     Bomb(

@@ -100,7 +100,7 @@ NOT_MET = {
     "commitgate.automaton.json_schema.excerpt.MAX_CHARACTERS",
     "commitgate.automaton.regex.parser.MAX_COUNT",
     "commitgate.automaton.regex.syntax.MAX_SHARED_LETTERS",
-    "commitgate.gate.pattern_search.MAX_TOO_LARGE",
+    "commitgate.gate.pattern_search.MAX_SEARCH_STEPS",
     "commitgate.gate.rust_pattern.MOST_CHARACTERS",
     "commitgate.gate.rust_pattern.MOST_COUNTED",
     "commitgate.gate.rust_pattern.MOST_STATES",

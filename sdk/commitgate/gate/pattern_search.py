@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from commitgate.automaton.dfa import TooManyStates
-from commitgate.automaton.regex import PatternError, PatternUnsupported, PatternWalk, pattern_language
+from commitgate.automaton.regex import PatternError, PatternUnsupported, PatternWalk, pattern_language, pattern_steps
 from commitgate.automaton.text_language import TextLanguage
 from commitgate.errors import SchemaError
 
-MAX_TOO_LARGE = 4
-"""Patterns of one schema that may be found to be too large before the others are not tried."""
+MAX_SEARCH_STEPS = 300_000
+"""Steps of making automata, about 2 microseconds each, that the patterns of one schema may take together."""
 
 Finds: TypeAlias = Callable[[str], bool]
 
@@ -19,13 +19,14 @@ Finds: TypeAlias = Callable[[str], bool]
 class PatternSearch:
     """Look for the patterns of one schema, each made ready once.
 
-    A pattern whose automaton would be too large is walked step by step instead, as far as each text needs it.
+    A pattern whose automaton would be too large is walked step by step instead, as far as each text needs it; so are
+    all that come after ``MAX_SEARCH_STEPS``.
     """
 
     def __init__(self) -> None:
         self._languages: dict[str, TextLanguage | None] = {}
         self._found: dict[str, Finds] = {}
-        self._too_large = 0
+        self._steps = 0
 
     def language(self, pattern: str, pointer: str = "", keyword: str = "pattern") -> TextLanguage | None:
         """Return the language of the texts in which ``pattern`` is found; None where there is none.
@@ -36,10 +37,13 @@ class PatternSearch:
 
         Raises:
             SchemaError: it is malformed, or more than a regular expression.
-            TooManyStates: its automaton would be too large.
+            TooManyStates: its automaton would be too large, or those before it took all the work there is.
         """
         if pattern not in self._languages:
+            if self._steps > MAX_SEARCH_STEPS:
+                raise TooManyStates("the patterns of the schema take too much work", MAX_SEARCH_STEPS)
             try:
+                self._steps += pattern_steps(pattern)
                 self._languages[pattern] = pattern_language(pattern)
             except (PatternError, PatternUnsupported) as error:
                 where = pointer or "the root"
@@ -61,14 +65,11 @@ class PatternSearch:
         return self._found[pattern]
 
     def _ready(self, pattern: str, pointer: str) -> Finds:
-        if self._too_large < MAX_TOO_LARGE:
-            try:
-                language = self.language(pattern, pointer)
-            except TooManyStates:
-                self._too_large += 1
-            else:
-                return _nowhere if language is None else language.contains
-        return _walked(pattern, pointer)
+        try:
+            language = self.language(pattern, pointer)
+        except TooManyStates:
+            return _walked(pattern, pointer)
+        return _nowhere if language is None else language.contains
 
 
 def _nowhere(text: str) -> bool:

@@ -32,7 +32,7 @@ from commitgate.automaton.json_schema.nodes import (
 )
 from commitgate.automaton.json_schema.object_keywords import OBJECT_READERS
 from commitgate.automaton.json_schema.one_of import exactly_one
-from commitgate.automaton.json_schema.patterns import check_walkable, language_of_pattern
+from commitgate.automaton.json_schema.patterns import check_walkable, effort_of_pattern, language_of_pattern
 from commitgate.automaton.json_schema.scalar_keywords import SCALAR_READERS, exact_value, one_scalar
 from commitgate.automaton.json_schema.shapes import (
     ArrayShape,
@@ -58,8 +58,8 @@ MAX_REFERENCE_DEPTH = 64
 MAX_COMPLEMENT = 200
 """Most alternatives of one type in the complement of a schema."""
 
-FAILED_PATTERN_EFFORT = 5_000
-"""Work that it takes to find that a pattern's automaton is too large."""
+FAILED_MEETING_EFFORT = 10_000
+"""Work that it takes to find that the automaton of two languages that meet is too large."""
 
 FEW_BRANCHES = 8
 """Alternatives of one place that are kept without a look at whether they contradict themselves."""
@@ -200,7 +200,7 @@ class Meaning:
         try:
             found = self._limited(first.meet(second))
         except TooManyStates:
-            self.spend(min(FAILED_PATTERN_EFFORT, self._effort))
+            self.spend(min(FAILED_MEETING_EFFORT, self._effort))
             self.obstacle = _TOO_LARGE
             return None
         # Alternatives that contradict each other would multiply with whatever is met next.
@@ -255,12 +255,15 @@ class Meaning:
         if not self._effort:
             check_walkable(pattern, place, keyword)
             raise TooManyStates("the patterns of the schema take too much work", self.document.limits.effort)
+        found: TextLanguage | None = None
+        obstacle: TooManyStates | None = None
         try:
             found = language_of_pattern(pattern, place, keyword)
-        except TooManyStates:
-            self._effort = max(self._effort - FAILED_PATTERN_EFFORT, 0)
-            raise
-        self._effort = max(self._effort - (0 if found is None else len(found.dfa) // 20), 0)
+        except TooManyStates as error:
+            obstacle = error
+        self._effort = max(self._effort - effort_of_pattern(pattern), 0)
+        if obstacle is not None:
+            raise obstacle
         return found
 
     def spend(self, effort: int) -> bool:

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from commitgate.automaton.dfa import TooManyStates
 from commitgate.automaton.json_schema.excerpt import excerpt
-from commitgate.automaton.regex import PatternError, PatternUnsupported, PatternWalk, pattern_language
+from commitgate.automaton.regex import PatternError, PatternUnsupported, PatternWalk, pattern_language, pattern_steps
 from commitgate.automaton.regex.parser import parse
 from commitgate.automaton.text_language import TextLanguage
 from commitgate.errors import SchemaError, UnsupportedError
@@ -19,6 +19,9 @@ from commitgate.errors import SchemaError, UnsupportedError
 T = TypeVar("T")
 
 _CACHED_PATTERNS = 512
+
+_STEPS_OF_AN_EFFORT = 20
+"""Steps of making an automaton that take as long as two small alternatives that meet: 50 microseconds."""
 
 
 def check_pattern(pattern: str, place: str, keyword: str) -> None:
@@ -54,6 +57,11 @@ def language_of_pattern(pattern: str, place: str, keyword: str) -> TextLanguage 
     except TooManyStates:
         check_walkable(pattern, place, keyword)
         raise
+
+
+def effort_of_pattern(pattern: str) -> int:
+    """Return how much of ``Limits.effort`` it takes to make the language of a pattern, or to find it too large."""
+    return pattern_steps(pattern) // _STEPS_OF_AN_EFFORT
 
 
 def check_walkable(pattern: str, place: str, keyword: str) -> None:
@@ -95,4 +103,4 @@ def _character(error: PatternError | PatternUnsupported, pattern: str) -> str:
     return f"character {error.position} of {excerpt(pattern)}"
 
 
-__all__ = ["check_pattern", "check_walkable", "language_of_pattern"]
+__all__ = ["check_pattern", "check_walkable", "effort_of_pattern", "language_of_pattern"]

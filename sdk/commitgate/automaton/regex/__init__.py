@@ -1,7 +1,7 @@
 """Read regular expressions of ECMA-262 and turn them into automata."""
 
 from commitgate.automaton.regex.errors import PatternError, PatternUnsupported
-from commitgate.automaton.regex.pattern import pattern_language
+from commitgate.automaton.regex.pattern import pattern_language, pattern_steps
 from commitgate.automaton.regex.search import PatternWalk
 
-__all__ = ["PatternError", "PatternUnsupported", "PatternWalk", "pattern_language"]
+__all__ = ["PatternError", "PatternUnsupported", "PatternWalk", "pattern_language", "pattern_steps"]

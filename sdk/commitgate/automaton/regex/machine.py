@@ -36,11 +36,14 @@ from commitgate.automaton.regex.program import (
 )
 from commitgate.automaton.regex.syntax import TextStart, concatenated
 
-MAX_STEPS = 1_000_000
-"""Most steps of one construction: a step looks at one literal or one instruction."""
+MAX_STEPS = 200_000
+"""Most steps of one construction: a step looks at one literal or one instruction, and takes about 2 microseconds."""
 
 _SET_UP_STEPS = 500
 """What it takes to set up one machine, in steps."""
+
+_STEPS_OF_A_STATE = 20
+"""What it takes to hold one state and to tell it from the others, in steps."""
 
 Atom: TypeAlias = "tuple[int, int, int | None]"
 """A run that must still match: its instruction, and how many characters it still takes at least and at most.
@@ -127,6 +130,7 @@ class Machine:
         return self._joined(start), tuple(tracks)
 
     def _successors(self, state: State) -> Iterator[tuple[int, State]]:
+        self._spend(_STEPS_OF_A_STATE)
         for letters in self._groups(state):
             first = (letters & -letters).bit_length() - 1
             following = self._step(state, first)

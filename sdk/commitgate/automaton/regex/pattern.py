@@ -6,9 +6,10 @@ languages that meet, and the count of a long run is a bound on the length of the
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
-from commitgate.automaton.dfa import MAX_DFA_STATES, Dfa
+from commitgate.automaton.dfa import MAX_DFA_STATES, Dfa, TooManyStates
 from commitgate.automaton.regex.machine import Machine, Steps
 from commitgate.automaton.regex.parser import parse
 from commitgate.automaton.regex.program import Program
@@ -38,7 +39,15 @@ _STEPS_OF_A_PAIR = 10
 """What it takes to look at one pair of states of two languages that meet, in steps."""
 
 
-@lru_cache(maxsize=_CACHED_PATTERNS)
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Hold what became of a pattern: its language, or why it has none, and the steps that finding this out took."""
+
+    language: TextLanguage | None
+    obstacle: tuple[str, int] | None
+    steps: int
+
+
 def pattern_language(pattern: str) -> TextLanguage | None:
     """Return the language of the texts in which the pattern matches somewhere; None where it can match nowhere.
 
@@ -50,8 +59,32 @@ def pattern_language(pattern: str) -> TextLanguage | None:
         PatternUnsupported: it is well-formed, but refers back to groups or the like.
         TooManyStates: its automaton is too large.
     """
-    language = language_of(parse(pattern))
-    return None if language is None else labelled(language, f"text that matches {pattern!r}")
+    found = _found(pattern)
+    if found.obstacle is not None:
+        raise TooManyStates(*found.obstacle)
+    return found.language
+
+
+def pattern_steps(pattern: str) -> int:
+    """Return how many steps it takes to make the language of a pattern, or to give up.
+
+    Raises:
+        PatternError, PatternUnsupported: as ``pattern_language``.
+    """
+    return _found(pattern).steps
+
+
+@lru_cache(maxsize=_CACHED_PATTERNS)
+def _found(pattern: str) -> _Found:
+    # Failures are kept too: a contract and its schema layer would each work until the bound.
+    steps = Steps()
+    try:
+        language = language_of(parse(pattern), steps)
+    except TooManyStates as error:
+        return _Found(None, (str(error), error.limit), steps.count)
+    if language is not None:
+        language = labelled(language, f"text that matches {pattern!r}")
+    return _Found(language, None, steps.count)
 
 
 def language_of(node: Node, steps: Steps | None = None) -> TextLanguage | None:
@@ -139,4 +172,4 @@ def _count(item: Node) -> int:
     return max(item.least, item.most or 0) if is_run and isinstance(item, Repeat) else 0
 
 
-__all__ = ["language_of", "pattern_language"]
+__all__ = ["language_of", "pattern_language", "pattern_steps"]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from commitgate.automaton.regex.machine import MAX_STEPS, Machine
+from commitgate.automaton.regex.machine import Machine, Steps
 from commitgate.automaton.regex.parser import parse
 from commitgate.automaton.regex.program import Program
+
+MAX_WALK_STEPS = 500_000
+"""Most steps of looking for one pattern in one text, about 2 microseconds each."""
 
 
 class PatternWalk:
@@ -21,7 +24,7 @@ class PatternWalk:
 
     def __init__(self, pattern: str) -> None:
         self._program = Program(parse(pattern))
-        self._machine = Machine(self._program)
+        self._machine = self._fresh()
 
     def finds(self, text: str) -> bool:
         """Return whether the pattern is found in ``text``.
@@ -29,10 +32,13 @@ class PatternWalk:
         Raises:
             TooManyStates: telling takes too many steps.
         """
-        if self._machine.steps > MAX_STEPS // 2:
+        if self._machine.steps > MAX_WALK_STEPS // 2:
             # What earlier texts needed is forgotten, so that each has work left.
-            self._machine = Machine(self._program)
+            self._machine = self._fresh()
         return self._machine.accepts(text)
+
+    def _fresh(self) -> Machine:
+        return Machine(self._program, Steps(MAX_WALK_STEPS))
 
 
 __all__ = ["PatternWalk"]
