@@ -32,7 +32,7 @@ MOST_ENUM_VALUES = 100
 
 _FEW_BRANCHES = 3
 _MANY_OPTIONAL = 6
-_LARGE_SCHEMA = 60
+_LARGE_SCHEMA = 120
 """Characters of compact JSON from which writing a schema out twice is worth a word."""
 
 _NAMED = 5
