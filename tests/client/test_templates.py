@@ -423,9 +423,24 @@ def test_schema_that_holds_itself_is_refused() -> None:
 def test_largest_fill_is_within_the_limits_that_the_template_has() -> None:
     limits = Limits(enum_values=10)
     ContractTemplate.of({"enum": EnumValues("p", most=10)}, limits=limits)
-    with pytest.raises(LimitExceededError) as raised:
+    with pytest.raises(LimitExceededError, match="the parameter p can take 11 texts") as raised:
         ContractTemplate.of({"enum": EnumValues("p", most=11)}, limits=limits)
     assert (raised.value.limit_name, raised.value.limit, raised.value.found) == ("enum_values", 10, 11)
+
+
+def test_longest_texts_are_counted_before_they_are_made() -> None:
+    limits = Limits(schema_bytes=2_000)
+    for parameter in (EnumValues("p", most=10, characters=40), Text("p", characters=400)):
+        keyword = "enum" if isinstance(parameter, EnumValues) else "const"
+        ContractTemplate.of({keyword: parameter}, limits=limits)
+        larger = replace(parameter, characters=501)
+        with pytest.raises(LimitExceededError, match="the parameter p can take") as raised:
+            ContractTemplate.of({keyword: larger}, limits=limits)
+        assert (raised.value.limit_name, raised.value.limit) == ("schema_bytes", 2_000)
+
+
+def test_as_many_schemas_as_there_may_be_are_taken() -> None:
+    assert len(OneOfSchemas("p", {str(number): True for number in range(100)}).names) == 100
 
 
 def test_template_of_choices() -> None:
@@ -526,7 +541,8 @@ def test_what_was_given_may_change_later_without_changing_the_template() -> None
     template = ContractTemplate.of(schema)
     schema["properties"]["region"]["type"] = "null"
     invoice["required"] = []
-    template.described["schema"] = {}
+    described: Any = template.described["schema"]
+    described["properties"]["item"]["$parameter"]["schemas"]["invoice"]["required"].clear()
     assert template.digest == ORDER.digest
     assert template.fill(**GIVEN).full_digest == ORDER.fill(**GIVEN).full_digest
 

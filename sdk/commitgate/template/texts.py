@@ -71,7 +71,7 @@ class _Texts(Parameter):
             raise ParameterError(
                 self.name, f"takes texts of 1 to {self.characters} characters; {which} has {len(text)}"
             )
-        if hidden_characters(text) or "\t" in text or any(category(each) in _UNSEEN for each in text):
+        if hidden_characters(text) or any(category(each) in _UNSEEN for each in text):
             raise ParameterError(
                 self.name, f"takes no characters that control, break lines, hide or are private; {which} has some"
             )
