@@ -1,15 +1,15 @@
 """Turn parsed patterns, matched from the first character of a text to the last, into expressions.
 
-Counts stay counts: nothing is unrolled. Anchors and look-arounds whose truth shows from where they stand, such as those
-at the ends of a pattern, are decided here; each outermost alternative in which another one is left becomes an automaton
-as a whole, because what it looks at may lie anywhere in the text.
+Counts stay counts: nothing is unrolled. Anchors, boundaries and look-arounds whose truth shows from what may stand
+beside them, such as those at the ends of a pattern or between a word and a space, are decided here. Each outermost
+alternative in which another one is left becomes an automaton as a whole, because what it looks at may lie anywhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
 from commitgate.automaton.characters import CharacterSet
 from commitgate.automaton.grammar import expression
@@ -24,8 +24,10 @@ from commitgate.automaton.grammar.expression import (
     row,
     times,
 )
+from commitgate.automaton.regex.classes import WORD
 from commitgate.automaton.regex.machine import Steps
 from commitgate.automaton.regex.pattern import language_of
+from commitgate.automaton.regex.sides import END, Rim, Rims, Side
 from commitgate.automaton.regex.syntax import (
     Alternation,
     Characters,
@@ -41,13 +43,12 @@ from commitgate.automaton.regex.syntax import (
     width,
 )
 
-Edge: TypeAlias = "bool | None"
-"""Whether a place is an end of the text: always, never, or (None) in some texts alone."""
-
 MAX_WHOLE_STEPS = 100_000
 """Most steps that all automata of one pattern may take together."""
 
 _OVERLAPS_IN_A_STEP = 8
+_MAX_RANGES = 50_000
+"""Most ranges of characters that may be joined to see what stands beside an assertion."""
 _SINGLE_AUTOMATA = 20
 """Up to so many outermost alternatives get an automaton each, which keeps a long count in one of them a count."""
 
@@ -61,8 +62,9 @@ def whole_match(node: Node) -> Expression:
     options = node.options if isinstance(node, Alternation) else (node,)
     found: list[Expression] = []
     unsettled: list[Node] = []
+    lowering = _Lowering()
     for option in options:
-        lowered = _lowered(option, True, True) if has_assertion(option) else _plain(option)
+        lowered = lowering.of(option, END, END) if has_assertion(option) else _plain(option)
         if lowered is None:
             unsettled.append(option)
         else:
@@ -123,61 +125,67 @@ def _plain(node: Node) -> Expression:
             assert_never(node)
 
 
-def _lowered(node: Node, at_start: Edge, at_end: Edge) -> Expression | None:
-    """Return what a node matches between two places; None where more than the places would have to be known."""
-    match node:
-        case Characters():
-            return _one_character(node)
-        case Concatenation(items):
-            return _lowered_row(items, at_start, at_end)
-        case Alternation(options):
-            found = [_lowered(option, at_start, at_end) for option in options]
-            known = [option for option in found if option is not None]
-            return _choice(known) if len(known) == len(found) else None
-        case Repeat(item, least, most):
-            if most != 1:
-                at_start, at_end = at_start and None, at_end and None
-            lowered = _lowered(item, at_start, at_end)
-            return None if lowered is None else _times(lowered, least, most)
-        case TextStart():
-            return _decided(at_start)
-        case TextEnd():
-            return _decided(at_end)
-        case WordBoundary():
+class _Lowering:
+    """Decide the assertions of one pattern from what stands beside them, as far as that takes little work."""
+
+    def __init__(self) -> None:
+        self._rims = Rims()
+
+    def of(self, node: Node, before: Side, after: Side) -> Expression | None:
+        """Return what a node matches between two sides; None where an assertion depends on the text."""
+        if self._rims.work > _MAX_RANGES:
             return None
-        case Look(item, is_behind, is_negated):
-            is_edge = at_start if is_behind else at_end
-            return _decided(is_negated) if is_edge and width(item)[0] > 0 else None
-        case _:
-            assert_never(node)
+        match node:
+            case Characters():
+                return _one_character(node)
+            case Concatenation(items):
+                return self._row(items, before, after)
+            case Alternation(options):
+                found = [self.of(option, before, after) for option in options]
+                known = [option for option in found if option is not None]
+                return _choice(known) if len(known) == len(found) else None
+            case Repeat(item, least, most):
+                if most != 1:
+                    before, after = self._with(before, self._rims.last(item)), self._with(after, self._rims.first(item))
+                lowered = self.of(item, before, after)
+                return None if lowered is None else _times(lowered, least, most)
+            case TextStart():
+                return _decided(before.is_end)
+            case TextEnd():
+                return _decided(after.is_end)
+            case WordBoundary(is_negated):
+                behind, ahead = before.is_among(WORD), after.is_among(WORD)
+                return None if behind is None or ahead is None else _decided((behind != ahead) != is_negated)
+            case Look():
+                return _looked(node, before, after)
+            case _:
+                assert_never(node)
+
+    def _row(self, items: tuple[Node, ...], before: Side, after: Side) -> Expression | None:
+        afters = [after]
+        for item in reversed(items[1:]):
+            afters.append(self._rims.beyond(afters[-1], self._rims.first(item)))
+        found: list[Expression] = []
+        for item, following in zip(items, reversed(afters), strict=False):
+            lowered = self.of(item, before, following) if has_assertion(item) else _plain(item)
+            if lowered is None:
+                return None
+            found.append(lowered)
+            before = self._rims.beyond(before, self._rims.last(item))
+        return _row(found)
+
+    def _with(self, side: Side, rim: Rim) -> Side:
+        return Side(side.has_end, self._rims.joined((side.members, rim.members)))
 
 
-def _lowered_row(items: tuple[Node, ...], at_start: Edge, at_end: Edge) -> Expression | None:
-    if not items:
-        return EMPTY_TEXT
-    widths = [width(item) for item in items]
-    starts = _edges(widths, at_start)
-    ends = _edges(widths[::-1], at_end)[::-1]
-    found: list[Expression] = []
-    for item, start, end in zip(items, starts, ends, strict=True):
-        lowered = _lowered(item, start, end) if has_assertion(item) else _plain(item)
-        if lowered is None:
-            return None
-        found.append(lowered)
-    return _row(found)
-
-
-def _edges(widths: list[tuple[int, int | None]], outer: Edge) -> list[Edge]:
-    """Return for each item of a row whether it stands at the edge where the row begins."""
-    found: list[Edge] = []
-    edge = outer
-    for least, most in widths:
-        found.append(edge)
-        if least > 0:
-            edge = False
-        elif most != 0:
-            edge = edge and None
-    return found
+def _looked(look: Look, before: Side, after: Side) -> Expression | None:
+    side = before if look.is_behind else after
+    if isinstance(look.item, Characters):
+        found = side.is_among(look.item.members)
+    else:
+        # Where the text ends, nothing matches that takes a character.
+        found = False if side.is_end and width(look.item)[0] > 0 else None
+    return None if found is None else _decided(found != look.is_negated)
 
 
 def _overlaps(node: Node) -> int:
@@ -206,7 +214,7 @@ def _sets(node: Node) -> list[CharacterSet]:
     return [characters.members for characters in found]
 
 
-def _decided(holds: Edge) -> Expression | None:
+def _decided(holds: bool | None) -> Expression | None:
     return None if holds is None else EMPTY_TEXT if holds else NOTHING
 
 
