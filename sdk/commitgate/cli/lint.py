@@ -74,6 +74,8 @@ def lint_command(
         given = (schema is not None, regex is not None, grammar is not None, bool(choice))
         if sum(given) != 1:
             raise CommandError("give exactly one of a schema file, --regex, --grammar and --choice")
+        if grammar_syntax is not None and grammar is None:
+            raise CommandError("--grammar-syntax goes with --grammar")
         answer = AnswerOptions(
             schema=schema,
             regex=regex,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MOST_LISTED = 20
 """Most findings of one code that a report lists; it says how many more there are."""
 
-MOST_WALKED_PLACES = 50_000
+_MOST_WALKED_PLACES = 50_000
 """Schemas of one source that sample texts may pass, all texts together, beyond the first four: large ones cost more."""
 
 MaskMeter: TypeAlias = Callable[[Contract[object], int], MaskCost]
@@ -115,7 +115,7 @@ def _report(made: Repaired, kind: str, walks: int, walk_bytes: int, masks: MaskM
     analysis = contract.analysis
     rows = _rows(analysis)
     complexity, vendors, found = _looked_over(analysis)
-    walks = min(walks, max(4, MOST_WALKED_PLACES // (complexity.places + 1)))
+    walks = min(walks, max(4, _MOST_WALKED_PLACES // (complexity.places + 1)))
     walked = sample_walks(contract, texts=walks, most_bytes=walk_bytes)
     gone = {each.pointer for each in made.findings}
     # What was taken out leaves a place that allows anything, of which nothing is to be said.
@@ -196,4 +196,4 @@ def _listed(findings: Iterable[Finding]) -> tuple[tuple[Finding, ...], tuple[tup
     return listed, omitted
 
 
-__all__ = ["MOST_LISTED", "MOST_WALKED_PLACES", "LintSource", "MaskMeter", "lint"]
+__all__ = ["MOST_LISTED", "LintSource", "MaskMeter", "lint"]

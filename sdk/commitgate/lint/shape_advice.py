@@ -21,13 +21,13 @@ from commitgate.lint.places import (
 )
 from commitgate.pointer import child
 
-MOST_NESTING = 5
+_MOST_NESTING = 5
 """Nesting that is no matter for advice."""
 
-MOST_BRANCHES = 10
+_MOST_BRANCHES = 10
 """Branches that are no matter for advice where a property tells them apart."""
 
-MOST_ENUM_VALUES = 100
+_MOST_ENUM_VALUES = 100
 """Values of one list that are no matter for advice."""
 
 _FEW_BRANCHES = 3
@@ -50,17 +50,17 @@ def shape_findings(document: SchemaDocument, depths: Depths) -> Iterator[Finding
         yield from _of_object(document, place, schema, declared)
         yield from _of_choice(document, place, schema)
         values = schema.get("enum")
-        if isinstance(values, list) and len(values) > MOST_ENUM_VALUES:
-            yield large_enum(place, len(values), "enum")
+        yield from large_list(place, len(values) if isinstance(values, list) else 0, "enum")
     yield from _of_depth(depths)
     yield from _duplicates(document)
 
 
-def large_enum(pointer: str, count: int, keyword: str) -> Finding:
-    """Return the finding of a long list of values."""
-    message = f"{count} values: a model chooses badly among so many, and sees them all in its prompt"
-    instead = "choose a group first and a value in it then, or look the value up in a rule"
-    return finding("large_enum", pointer, message, instead, keyword=keyword)
+def large_list(pointer: str, count: int, keyword: str) -> Iterator[Finding]:
+    """Yield the finding of a long list of values, where it is one."""
+    if count > _MOST_ENUM_VALUES:
+        message = f"{count:,} values: a model chooses badly among so many, and sees them all in its prompt"
+        instead = "choose a group first and a value in it then, or look the value up in a rule"
+        yield finding("large_enum", pointer, message, instead, keyword=keyword)
 
 
 def _of_object(
@@ -114,7 +114,7 @@ def _of_choice(document: SchemaDocument, place: str, schema: JsonObject) -> Iter
             message = f"{len(objects)} kinds of object, and no property tells them apart by its value"
             instead = "give each branch a required property of the same name with a const of its own, first of all"
             yield finding("wide_choice", place, message, instead, keyword=keyword)
-        elif len(places) > MOST_BRANCHES:
+        elif len(places) > _MOST_BRANCHES:
             message = f"{len(places)} branches: the model must keep all of them in mind"
             instead = "choose the kind in a call of its own, then ask for that kind alone"
             yield finding("wide_choice", place, message, instead, keyword=keyword)
@@ -159,7 +159,7 @@ def _single_value(schema: JsonValue) -> str | None:
 
 def _of_depth(depths: Depths) -> Iterator[Finding]:
     nesting = max(depths.depth.values(), default=0)
-    if nesting > MOST_NESTING:
+    if nesting > _MOST_NESTING:
         message = f"values nest {nesting} deep: small models lose count of the brackets' meaning"
         yield finding(
             "deep_nesting", depths.deepest(), message, "flatten it: lift what is inside up, or name it in keys"
@@ -243,4 +243,4 @@ def _listed(names: list[str]) -> str:
     return shown + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
 
 
-__all__ = ["MOST_BRANCHES", "MOST_ENUM_VALUES", "MOST_NESTING", "discriminated", "large_enum", "shape_findings"]
+__all__ = ["discriminated", "large_list", "shape_findings"]

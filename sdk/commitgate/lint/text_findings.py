@@ -11,7 +11,7 @@ from commitgate.harmless import harmless
 from commitgate.languages import Choices, Machine, Regex, kind_of_text
 from commitgate.lint.finding import Finding, finding
 from commitgate.lint.report import Complexity
-from commitgate.lint.shape_advice import MOST_ENUM_VALUES, large_enum
+from commitgate.lint.shape_advice import large_list
 
 _SHOWN = 60
 
@@ -57,8 +57,7 @@ def _of_choices(texts: list[str]) -> Iterator[Finding]:
     if len(texts) == 1:
         message = "there is one choice: the program knows the answer before the model begins"
         yield finding("single_choice", "", message, "leave the call out", keyword="choices")
-    if len(texts) > MOST_ENUM_VALUES:
-        yield large_enum("", len(texts), "choices")
+    yield from large_list("", len(texts), "choices")
     # Sorted, a text stands right before those that begin with it.
     for first, second in pairwise(texts):
         if second.startswith(first):

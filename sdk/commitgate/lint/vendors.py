@@ -10,7 +10,7 @@ from commitgate.lint.report import Complexity, VendorNote, VendorReport, Verdict
 from commitgate.lint.vendor_cases import cases_of
 from commitgate.lint.vendor_facts import CASES, FACTS, VENDOR_LIMITS, VENDORS, Reaction, Vendor
 
-MOST_POINTERS = 5
+_MOST_POINTERS = 5
 """Most places that one note of a vendor names."""
 
 _WORST_FIRST = (Reaction.REFUSED, Reaction.WRONG, Reaction.IGNORED, Reaction.NARROWED, Reaction.UNKNOWN)
@@ -64,7 +64,7 @@ def _note(vendor: Vendor, case: str, keyword: str, places: Mapping[str, None]) -
         keyword=keyword,
         reaction=fact.reaction,
         is_sure=fact.is_sure,
-        pointers=tuple(places)[:MOST_POINTERS],
+        pointers=tuple(places)[:_MOST_POINTERS],
         places=len(places),
         source=fact.source,
     )
@@ -87,4 +87,4 @@ def _limit_notes(vendor: Vendor, complexity: Complexity) -> Iterable[VendorNote]
             )
 
 
-__all__ = ["MOST_POINTERS", "vendor_reports"]
+__all__ = ["vendor_reports"]

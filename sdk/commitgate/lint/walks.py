@@ -27,7 +27,7 @@ _WIDE_BYTES = 32
 _MOST_LOOKED_AT = 20_000
 _CLOSING = b'"]}'
 
-MOST_UNFINISHED = 8
+_MOST_UNFINISHED = 8
 """Sample texts without an end after which no further ones are drawn: they cost the most and say the least."""
 
 
@@ -60,7 +60,7 @@ def sample_walks(contract: Contract[object], *, texts: int, most_bytes: int) -> 
         return Walks(most_bytes=most_bytes, stopped_by=error.limit_name)
     try:
         for seed in range(texts):
-            if counts.texts - len(counts.lengths) >= MOST_UNFINISHED:
+            if counts.texts - len(counts.lengths) >= _MOST_UNFINISHED:
                 break
             counts.texts += 1
             _walk(automaton.start, Draw(seed), most_bytes, counts)
@@ -136,4 +136,4 @@ def _count(state: Term, number: int) -> int:
     return class_of.count(number) if number else 256 - class_of.count(0)
 
 
-__all__ = ["MOST_UNFINISHED", "MOST_WALKS", "MOST_WALK_BYTES", "sample_walks"]
+__all__ = ["MOST_WALKS", "MOST_WALK_BYTES", "sample_walks"]

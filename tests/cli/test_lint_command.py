@@ -1,0 +1,135 @@
+"""``commitgate lint``: what it tells people and programs, and its exit codes."""
+
+import json
+from typing import Any
+
+import pytest
+from cli.command_shell import Shell
+from cli.quick_shell import QuickShell
+
+from commitgate.lint import RULES
+
+LOOSE = {"type": "object", "properties": {"note": {"type": "string"}}}
+CHECKED = {"type": "array", "items": {"type": "string", "maxLength": 3}, "maxItems": 2, "uniqueItems": True}
+
+
+def write(shell: QuickShell, schema: object) -> str:
+    (shell.folder / "it.json").write_text(json.dumps(schema))
+    return "it.json"
+
+
+def test_command_runs_in_a_process_of_its_own(shell: Shell) -> None:
+    shell.write("loose.json", json.dumps(LOOSE))
+    done = shell.commitgate("lint", "loose.json", "--fail-on", "unbounded")
+    assert done.code == 27
+    assert "unbounded_string  /properties/note" in done.out
+    assert "OpenAI, strict" in done.out
+    assert done.err == ""
+
+
+def test_json_is_one_object_of_the_documented_shape(quick: QuickShell) -> None:
+    done = quick.commitgate("lint", write(quick, LOOSE), "--json")
+    assert done.code == 0
+    report: dict[str, Any] = done.report
+    assert list(report) == [
+        "exit_code",
+        "version",
+        "name",
+        "kind",
+        "is_usable",
+        "is_complete",
+        "support",
+        "complexity",
+        "walks",
+        "masks",
+        "findings",
+        "omitted",
+        "vendors",
+    ]
+    assert (report["exit_code"], report["version"], report["kind"], report["masks"]) == (0, 1, "schema", None)
+    (found,) = [each for each in report["findings"] if each["code"] == "unbounded_string"]
+    assert set(found) == {"code", "severity", "pointer", "keyword", "message", "instead", "position"}
+    assert {each["code"] for each in report["findings"]} <= set(RULES)
+    assert {"name", "title", "basis", "verdict", "is_sure", "notes"} == set(report["vendors"][0])
+
+
+@pytest.mark.parametrize(
+    ("schema", "fail_on", "code"),
+    [
+        (LOOSE, [], 0),
+        (LOOSE, ["checked"], 0),
+        (LOOSE, ["unbounded"], 27),
+        (CHECKED, [], 0),
+        (CHECKED, ["checked"], 27),
+        (CHECKED, ["unbounded"], 0),
+        (CHECKED, ["unbounded", "checked"], 27),
+        ({"type": "boolean"}, ["unbounded", "checked"], 0),
+    ],
+)
+def test_fail_on_decides_the_exit_code(quick: QuickShell, schema: object, fail_on: list[str], code: int) -> None:
+    words = [word for each in fail_on for word in ("--fail-on", each)]
+    assert quick.commitgate("lint", write(quick, schema), *words).code == code
+    assert quick.commitgate("lint", write(quick, schema), *words, "--json").report["exit_code"] == code
+
+
+def test_faulty_schema_is_told_and_fails(quick: QuickShell) -> None:
+    faulty = {"type": "object", "properties": {"a": {"pattern": r"(.)\1"}, "b": {"type": 3}}}
+    done = quick.commitgate("lint", write(quick, faulty))
+    assert done.code == 27
+    assert "rejected  /properties/a" in done.out
+    assert "malformed  /properties/b" in done.out
+    assert done.err == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["--regex", "[a-z]+"], 0, "unbounded_repeat"),
+        (["--regex", "[a-z]+", "--fail-on", "unbounded"], 27, "unbounded_repeat"),
+        (["--regex", "("], 27, "character 0"),
+        (["--choice", "no", "--choice", "nothing"], 0, "prefix_choice"),
+        (["--grammar", "it.gbnf"], 0, "unreachable_rule"),
+    ],
+)
+def test_what_is_no_schema_can_be_linted(quick: QuickShell, words: list[str], code: int, told: str) -> None:
+    (quick.folder / "it.gbnf").write_text('root ::= "a"\nother ::= "b"\n')
+    done = quick.commitgate("lint", *words)
+    assert done.code == code
+    assert told in done.out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["schema.json", "--regex", "a"],
+        ["gone.json"],
+        ["-", "--document", "https://example.com/b=-"],
+        ["schema.json", "--grammar-syntax", "lark"],
+        ["--regex", "a", "--document", "https://example.com/b=schema.json"],
+    ],
+)
+def test_misuse_is_a_usage_error(quick: QuickShell, words: list[str]) -> None:
+    assert quick.commitgate("lint", *words).code == 2
+
+
+def test_documents_and_formats_reach_the_schema(quick: QuickShell) -> None:
+    (quick.folder / "b.json").write_text('{"type": "string", "format": "date"}')
+    name = write(quick, {"$ref": "https://example.com/b"})
+    words = ("lint", name, "--document", "https://example.com/b=b.json", "--fail-on", "unbounded")
+    assert quick.commitgate(*words).code == 0
+    assert quick.commitgate(*words, "--formats", "annotate").code == 27
+
+
+def test_what_a_schema_says_cannot_steer_the_terminal(quick: QuickShell) -> None:
+    name = "\u001b[31m\u202e"
+    done = quick.commitgate("lint", write(quick, {"type": "object", "properties": {name: {}}, name: 1}))
+    assert "\u001b" not in done.out
+    assert "\u202e" not in done.out
+    assert "\\u001b" in done.out
+
+
+def test_tokenizer_that_is_not_there_is_told(quick: QuickShell) -> None:
+    done = quick.commitgate("lint", "schema.json", "--tokenizer", "nowhere")
+    assert done.code == 4
+    assert "nowhere" in done.err
