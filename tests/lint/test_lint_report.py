@@ -80,6 +80,13 @@ def test_all_faulty_places_are_told_and_the_rest_is_looked_at() -> None:
     assert unbounded == ["/properties/e"]
 
 
+def test_fault_in_a_branch_is_taken_out_alone() -> None:
+    report = lint({"anyOf": [{"type": "boolean"}, {"type": 3}, {"type": "string"}]})
+    told = [(found.code, found.pointer) for found in report.findings if found.severity != "advice"]
+    assert told == [("malformed", "/anyOf/1"), ("unbounded_string", "/anyOf/2")]
+    assert report.is_complete
+
+
 def test_fault_of_the_root_hides_the_rest_and_says_so() -> None:
     report = lint({"type": "integer", "minimum": 2, "maximum": 1})
     assert [found.code for found in report.findings] == ["unsatisfiable"]
@@ -193,3 +200,11 @@ def test_misuse_is_refused(arguments: dict[str, Any]) -> None:
 def test_what_is_no_source_is_refused(source: Any) -> None:
     with pytest.raises(MisuseError):
         lint(source)
+
+
+def test_fault_in_an_old_draft_is_told_once() -> None:
+    schema = {"$schema": "http://json-schema.org/draft-04/schema#", "properties": {"a": 3, "b": {"type": "boolean"}}}
+    report = lint(schema)
+    told = [(found.code, found.pointer) for found in report.findings if found.severity == "error"]
+    assert told == [("malformed", "/properties/a")]
+    assert report.is_complete

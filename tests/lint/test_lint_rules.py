@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from pydantic import BaseModel, Field
 
 from commitgate.languages import Choices, Edge, Grammar, Machine, Regex
 from commitgate.limits import Limits
@@ -176,7 +177,12 @@ CASES: list[tuple[str, Any, str, Any]] = [
         closed({f"p{n}": FLAG for n in range(6)}),
     ),
     ("open_object", {"type": "object", "properties": {"a": FLAG}}, "", closed({"a": FLAG})),
-    ("missing_description", closed({"a": {"type": "boolean"}}), "", closed({"a": {"type": "boolean", "title": "A"}})),
+    (
+        "missing_description",
+        closed({"a": {"type": "boolean"}}),
+        "",
+        closed({"a": {"type": "boolean", "title": "Wanted"}}),
+    ),
     (
         "missing_description",
         closed({"a": {"$ref": "#/$defs/a"}}, **{"$defs": {"a": {"type": "boolean"}}}),
@@ -241,3 +247,19 @@ def test_branch_names_the_kind_and_so_is_not_called_fixed() -> None:
 def test_limit_of_the_contract_is_the_one_that_counts() -> None:
     assert lint({"enum": ["a", "b", "c"]}, limits=Limits(enum_values=2)).has("too_large")
     assert not lint({"enum": ["a", "b", "c"]}, limits=Limits(enum_values=3)).has("too_large")
+
+
+class Order(BaseModel):
+    note: str | None = None
+    payer: Annotated[str, Field(description="who pays", max_length=9)]
+
+
+def test_title_that_repeats_the_name_describes_nothing() -> None:
+    (found,) = of_code(lint(Order), "missing_description")
+    assert found.message == "1 of 2 properties have no description: note"
+
+
+def test_default_of_null_is_told_once() -> None:
+    report = lint(Order)
+    assert of_code(report, "default_value") == []
+    assert [found.pointer for found in of_code(report, "nullable_optional")] == ["/properties/note"]

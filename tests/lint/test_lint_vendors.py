@@ -162,6 +162,13 @@ def test_verdict_follows_the_worst_that_is_known(case: str, name: str, verdict: 
     assert (found.verdict, found.is_sure) == (verdict, is_sure)
 
 
+def test_likely_refusal_stands_before_what_is_surely_ignored() -> None:
+    schema = inside({"$ref": "#/$defs/x", "description": "short"}) | {"$defs": {"x": {**TEXT, "maxLength": 3}}}
+    found = vendor(schema, "gemini")
+    assert (found.verdict, found.is_sure) == ("refuses", False)
+    assert [note.reaction for note in found.notes] == [Reaction.REFUSED, Reaction.IGNORED]
+
+
 def test_note_names_keyword_places_and_source() -> None:
     schema = {**CORE, "properties": {f"p{number}": {**WHOLE, "minimum": 1} for number in range(7)}, "required": []}
     (note,) = [note for note in vendor(schema, "outlines").notes if note.case == "integer_bound"]

@@ -77,7 +77,11 @@ _ALL = (
     Rule(code="nullable_optional", severity="advice", about="a property that may be left out and may be null"),
     Rule(code="optional_heavy", severity="advice", about="an object most of whose many properties are optional"),
     Rule(code="open_object", severity="advice", about="an object that does not say what other keys may hold"),
-    Rule(code="missing_description", severity="advice", about="properties without title or description"),
+    Rule(
+        code="missing_description",
+        severity="advice",
+        about="properties without a description, or a title that says more than the name",
+    ),
     Rule(code="deep_nesting", severity="advice", about="values nested deeper than 5"),
     Rule(
         code="wide_choice",

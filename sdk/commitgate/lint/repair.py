@@ -33,6 +33,7 @@ MOST_READINGS = 64
 MOST_ANALYSES = 4
 """Most times that what a schema means is worked out."""
 
+_CHOICES = frozenset({"anyOf", "oneOf"})
 _READ_BYTES = 4_000_000
 
 _INSTEAD: Mapping[str, str] = {
@@ -158,11 +159,15 @@ def _cut(value: JsonValue, tokens: list[str], keyword: str | None) -> JsonValue 
             at = at[token]
         else:
             return None
-    made: JsonValue = True
+    # Objects, as draft 4 knows no booleans for schemas.
+    made: JsonValue = {}
     if isinstance(at, dict) and keyword is not None and keyword in at:
         made = {name: item for name, item in at.items() if name != keyword}
     elif not path:
         return None
+    if not made and len(path) > 1 and tokens[-2] in _CHOICES and len(path[-1][0]) > 1:
+        # A branch that allows everything would hide the others.
+        made = {"not": {}}
     for held, key in reversed(path):
         if isinstance(held, list):
             made = [made if index == key else item for index, item in enumerate(held)]

@@ -103,7 +103,15 @@ def _is_inside_condition(place: str) -> bool:
 
 
 def _is_described(declared: PropertyPlace) -> bool:
-    return any(isinstance(text := declared.schema.get(word), str) and text for word in ("description", "title"))
+    description, title = declared.schema.get("description"), declared.schema.get("title")
+    if isinstance(description, str) and description:
+        return True
+    # A title that repeats the name, as generators of schemas write it, explains nothing.
+    return isinstance(title, str) and _letters(title) not in ("", _letters(declared.name))
+
+
+def _letters(text: str) -> str:
+    return "".join(character for character in text.lower() if character.isalnum())
 
 
 def _of_choice(document: SchemaDocument, place: str, schema: JsonObject) -> Iterator[Finding]:

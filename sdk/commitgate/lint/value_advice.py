@@ -58,7 +58,8 @@ def _of_property(declared: PropertyPlace, *, is_in_branch: bool) -> Iterator[Fin
         message = "readOnly says that the value is the server's own, yet the model is made to write it"
         yield finding("read_only_value", declared.pointer, message, _LEAVE_OUT, keyword="readOnly")
         return
-    if "default" in schema:
+    # A default of null says no more than that it may be left out.
+    if schema.get("default") is not None:
         yield _default(declared)
     found = _derived(declared.name, schema)
     if found is not None:
