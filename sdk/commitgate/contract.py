@@ -141,9 +141,13 @@ class Contract(Generic[T_co]):
         # Compiling is loaded with the first contract, so that importing the package stays quick.
         from commitgate.automaton.automaton import analyse
         from commitgate.digest import digest_of_contract, digest_of_language
+        from commitgate.gate.effort import bounded_effort
+        from commitgate.gate.references import References
 
         analysis = analyse(self.schema, self.limits, formats=self.formats, documents=self.documents)
         document = analysis.meaning.document
+        # What the schema layer could not check in bounded time is refused now, and not after the answer came.
+        bounded_effort(References(document.root, document.loaded))
         self._set(
             schema=document.root,
             documents=dict(document.loaded),

@@ -16,13 +16,13 @@ class Limits:
     Attributes:
         schema_bytes: size of the schema as compact JSON; of a pattern, a grammar or all choices together, in UTF-8.
         schema_nesting: nesting of the schema document itself; of groups in a grammar.
-        properties: declared properties of all places together.
+        properties: declared properties of all places together; where a place requires more names, these.
         enum_values: values of one ``enum``; number of choices.
         pattern_characters: length of one pattern.
         branches: alternatives that the keywords of one place may multiply to; past that a keyword is only checked.
         effort: work that telling alternatives apart may take, in meetings of two small ones (about 50 microseconds
             each); past that a keyword is only checked.
-        nodes: places of the schema, each in each combination in which it is used.
+        nodes: schemas within the schema; and those that values meet, each in each combination in which it is used.
         states: automaton states made while compiling and walking; one with many alternatives counts once for every 16.
         alternatives: ways to go on that one state may keep open.
         step_work: alternatives that are looked at while it is worked out which tokens may follow one state (about half
@@ -48,8 +48,8 @@ class Limits:
     pattern_characters: int = 10_000
     branches: int = 1_000
     effort: int = 20_000
-    nodes: int = 20_000
-    states: int = 500_000
+    nodes: int = 12_000
+    states: int = 400_000
     alternatives: int = 10_000
     step_work: int = 4_000_000
     grammar_rules: int = 10_000

@@ -34,7 +34,28 @@ from commitgate_local import MaskEngine, Vocabulary
 HARD_BYTES = 1 << 30
 HARD_S = 40
 STEPS = 30
-_FRAGMENTS = ("a", "b", "ab", "aa", "1", "0", '"', '": ', ", ", "[", "]", "{", "}", "null", "é", " ", "\\", "c", "p", ".")
+_FRAGMENTS = (
+    "a",
+    "b",
+    "ab",
+    "aa",
+    "1",
+    "0",
+    '"',
+    '": ',
+    ", ",
+    "[",
+    "]",
+    "{",
+    "}",
+    "null",
+    "é",
+    " ",
+    "\\",
+    "c",
+    "p",
+    ".",
+)
 
 
 @dataclass(kw_only=True)

@@ -100,9 +100,7 @@ REFERENCES = (
         make=lambda: chain(3_000, lambda ref: {"not": ref}),
         ends=too_large("reference_depth"),
     ),
-    Bomb(
-        name="ring of 3,000 $ref", make=lambda: ring(3_000, lambda ref: ref), ends="SchemaError"
-    ),
+    Bomb(name="ring of 3,000 $ref", make=lambda: ring(3_000, lambda ref: ref), ends="SchemaError"),
     Bomb(name="ring through anyOf", make=lambda: ring(3, lambda ref: {"anyOf": [ref, ref]}), ends="SchemaError"),
     Bomb(name="ring through not", make=lambda: ring(3, lambda ref: {"not": ref}), ends="SchemaError"),
     Bomb(
@@ -193,9 +191,7 @@ SIZES = (
         make=lambda: {"enum": list(range(100_000))},
         texts=(b"99999",),
     ),
-    Bomb(
-        name="enum of 100,001 numbers", make=lambda: {"enum": list(range(100_001))}, ends=too_large("enum_values")
-    ),
+    Bomb(name="enum of 100,001 numbers", make=lambda: {"enum": list(range(100_001))}, ends=too_large("enum_values")),
     Bomb(
         name="enum of 20,000 arrays",
         make=lambda: {"enum": [[n, {"a": n}] for n in range(20_000)]},
@@ -209,29 +205,94 @@ SIZES = (
     Bomb(
         name="anyOf of 50,000 const",
         make=lambda: {"anyOf": [{"const": n} for n in range(50_000)]},
-        texts=(b"49999",),
+        ends=too_large("nodes"),
+    ),
+    Bomb(
+        name="anyOf of 11,000 const",
+        make=lambda: {"anyOf": [{"const": n} for n in range(11_000)]},
+        texts=(b"10999",),
+    ),
+    Bomb(
+        name="5,900 properties of arrays of texts",
+        make=lambda: {"properties": {f"p{n}": {"items": {"maxLength": n}} for n in range(5_900)}},
+        texts=(b"{" + b", ".join(b'"p%d": ["a"]' % n for n in reversed(range(200))),),
+    ),
+    Bomb(
+        name="9,000 patternProperties",
+        make=lambda: {"patternProperties": {f"a{n}": True for n in range(9_000)}},
+        texts=(b'{"a999a1a2": 5, "a1": 1',),
+    ),
+    Bomb(
+        name="9,000 patterns",
+        make=lambda: {"allOf": [{"pattern": f"a{n}"} for n in range(9_000)]},
+        texts=(text_bytes("".join(f"a{n}" for n in range(300))),),
+    ),
+    Bomb(
+        name="patterns of 10,000 letters",
+        make=lambda: {"properties": {f"p{n}": {"pattern": f"^{n}" + "[ab]c" * 1_990 + "$"} for n in range(90)}},
+        texts=(b'{"p5": "5' + b"ac" * 990,),
+    ),
+    Bomb(
+        name="10 enum of 10,000 texts that meet",
+        make=lambda: {"allOf": [{"enum": [f"v{n}" for n in range(m, 10_000 + m)]} for m in range(9)]},
+        texts=(b'"v9999"',),
+    ),
+    Bomb(
+        name="2,000 objects that forbid each other",
+        make=lambda: {"not": {"anyOf": [{"required": [f"a{n}", f"b{n}"]} for n in range(2_000)]}, "type": "object"},
+        texts=(b'{"a1": 1, "b2": 1, "b1": 1}',),
+    ),
+    Bomb(
+        name="6,000 anyOf of two in an allOf",
+        make=lambda: {
+            "allOf": [{"anyOf": [{"minimum": n}, {"maxLength": n}]} for n in range(6_000)],
+        },
+        texts=(b"123456", b'"abc"'),
     ),
     Bomb(
         name="10,000 properties",
         make=lambda: {"properties": keys(10_000, {"type": "null"}), "required": list(keys(5_000, None))},
         texts=(b"{" + b", ".join(b'"p%d": null' % n for n in reversed(range(200))),),
     ),
+    Bomb(name="10,001 properties", make=lambda: {"properties": keys(10_001, True)}, ends=too_large("properties")),
     Bomb(
-        name="10,001 properties", make=lambda: {"properties": keys(10_001, True)}, ends=too_large("properties")
+        name="10,001 required names",
+        make=lambda: {"type": "object", "required": list(keys(10_001, None))},
+        ends=too_large("properties"),
     ),
     Bomb(
-        name="60,000 required names",
-        make=lambda: {"type": "object", "required": list(keys(60_000, None))},
+        name="10,000 required names",
+        make=lambda: {"type": "object", "required": list(keys(10_000, None))},
         texts=(b"{" + b", ".join(b'"p%d": null' % n for n in reversed(range(200))),),
     ),
     Bomb(
-        name="9,000 keys that need each other",
+        name="3,000 keys that need each other",
         make=lambda: {
             "type": "object",
-            "dependentRequired": {f"p{n}": [f"p{(n + 1) % 9_000}", "q"] for n in range(9_000)},
+            "dependentRequired": {f"p{n}": [f"p{(n + 1) % 3_000}", "q"] for n in range(3_000)},
             "minProperties": 1,
         },
         texts=(b'{"p5": 1, "p4": 1, "p3": 1',),
+    ),
+    Bomb(
+        name="4,000 keys in a chain of needs, counted",
+        make=lambda: {
+            "type": "object",
+            "dependentRequired": {f"p{n}": [f"p{n + 1}"] for n in range(4_000)},
+            "minProperties": 3_000,
+            "maxProperties": 3_500,
+        },
+        texts=(b'{"p5": 1, "p6": 1, "p7": 1', b'{"p3999": 1, "p3998": 1'),
+    ),
+    Bomb(
+        name="200 keys in a chain of needs, counted",
+        make=lambda: {
+            "type": "object",
+            "dependentRequired": {f"p{n}": [f"p{n + 1}"] for n in range(200)},
+            "minProperties": 100,
+            "maxProperties": 150,
+        },
+        texts=(b'{"p5": 1, "p6": 1, "p7": 1', b'{"p199": 1, "p198": 1'),
     ),
     Bomb(
         name="schema nested 100,000 deep",

@@ -136,12 +136,12 @@ GRAMMARS = (
     ),
     Bomb(
         name="grammar of copies that overlap",
-        make=lambda: gbnf('root ::= x y | y x', 'x ::= "a" x "b" | "ab" | x x', 'y ::= y "b" | "a" y | [ab]'),
+        make=lambda: gbnf("root ::= x y | y x", 'x ::= "a" x "b" | "ab" | x x', 'y ::= y "b" | "a" y | [ab]'),
         texts=(LONG_A, LONG_AB),
     ),
     Bomb(
         name="grammar of nullable rules in a ring",
-        make=lambda: gbnf('root ::= a | root', 'a ::= b | ""', 'b ::= root a b | "x"'),
+        make=lambda: gbnf("root ::= a | root", 'a ::= b | ""', 'b ::= root a b | "x"'),
         texts=(b"x" * 2_000,),
     ),
     Bomb(
@@ -172,9 +172,7 @@ GRAMMARS = (
     ),
     Bomb(
         name="grammar of ways doubled 2^30",
-        make=lambda: gbnf(
-            "root ::= r0", *(f'r{n} ::= r{n + 1} | r{n + 1} "a"?' for n in range(30)), 'r30 ::= "a"'
-        ),
+        make=lambda: gbnf("root ::= r0", *(f'r{n} ::= r{n + 1} | r{n + 1} "a"?' for n in range(30)), 'r30 ::= "a"'),
         texts=(b"a" * 30,),
     ),
     Bomb(
@@ -224,7 +222,7 @@ GRAMMARS = (
     ),
     Bomb(
         name="lark that ignores what it reads",
-        make=lambda: lark('start: (A | B | start)*', 'A: "a"+', 'B: /(a|b)+/', '%ignore /a*/', '%ignore "b"'),
+        make=lambda: lark("start: (A | B | start)*", 'A: "a"+', "B: /(a|b)+/", "%ignore /a*/", '%ignore "b"'),
         texts=(LONG_AB, LONG_A),
     ),
     Bomb(
@@ -289,16 +287,12 @@ MACHINES = (
     ),
     Bomb(
         name="machine of 9,999 states in a chain",
-        make=lambda: machine(
-            [Edge(f"s{n}", "a", f"s{n + 1}") for n in range(9_998)] + [Edge("s9998", "a", "end")]
-        ),
+        make=lambda: machine([Edge(f"s{n}", "a", f"s{n + 1}") for n in range(9_998)] + [Edge("s9998", "a", "end")]),
         texts=(LONG_A,),
     ),
     Bomb(
         name="machine of 9,999 states in a chain of no text",
-        make=lambda: machine(
-            [Edge(f"s{n}", "", f"s{n + 1}") for n in range(9_998)] + [Edge("s9998", "a", "end")]
-        ),
+        make=lambda: machine([Edge(f"s{n}", "", f"s{n + 1}") for n in range(9_998)] + [Edge("s9998", "a", "end")]),
         texts=(b"a",),
     ),
     Bomb(name="machines 8 deep, each three times", make=lambda: nested_machine(8), texts=(b"a" * 200,)),

@@ -12,12 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeAlias, TypeVar
 
+from commitgate.errors import LimitExceededError
 from commitgate.gate.references import References
 from commitgate.json_value import JsonObject, JsonValue
 
 NodeT = TypeVar("NodeT")
 Visit: TypeAlias = "tuple[JsonObject, JsonValue]"
 
+MOST_IN_PLACE = 100_000
+"""Most ways through the schemas that apply in one place, anywhere; a value that goes them all could hardly be checked."""
 MOST_WAYS = 1_000
 """Most ways through the schemas that apply in one place below ``unevaluatedProperties`` or ``unevaluatedItems``."""
 FEW_WAYS = 10_000
@@ -47,6 +50,8 @@ class Effort:
     Attributes:
         unevaluated_ways: the largest number of ways from an unevaluated keyword to what applies in its place, 0 where
             there is none; ``MOST_WAYS + 1`` where there are more.
+        ways_in_place: the largest number of ways to what applies in one place; ``MOST_IN_PLACE + 1`` where there are
+            more.
     """
 
     def __init__(self, references: References) -> None:
@@ -57,6 +62,9 @@ class Effort:
         whole = _Ways[JsonObject](self._applied, id, None)
         root = references.root
         ways = whole.of(root) if isinstance(root, dict) else 1
+        everywhere = _Ways[JsonObject](self._in_place, id, MOST_IN_PLACE)
+        reached = (node for node in references.nodes() if whole.has_counted(node))
+        self.ways_in_place = max(map(everywhere.of, reached), default=0)
         self._is_remembered = whole.leading_back
         self._most: int | None = MOST_CHECKED if ways > FEW_WAYS else None
         if self.unevaluated_ways > FEW_UNEVALUATED:
@@ -157,6 +165,10 @@ class _Ways(Generic[NodeT]):
         self._counts: dict[object, int] = {}
         self.leading_back: set[tuple[object, object]] = set()
 
+    def has_counted(self, node: NodeT) -> bool:
+        """Return whether the ways from a node have been counted."""
+        return self._name(node) in self._counts
+
     def of(self, start: NodeT) -> int:
         """Return the number of ways that begin at ``start``, itself included; ``most + 1`` where there are more."""
         counts, first = self._counts, self._name(start)
@@ -200,4 +212,27 @@ def _list(value: JsonValue) -> list[JsonValue]:
     return value if isinstance(value, list) else []
 
 
-__all__ = ["MOST_LISTED", "MOST_WAYS", "Effort"]
+def bounded_effort(references: References) -> Effort:
+    """Return how much work a schema would make.
+
+    Raises:
+        LimitExceededError: too many ways lead through the schemas that apply in one place.
+    """
+    effort = Effort(references)
+    if effort.unevaluated_ways > MOST_WAYS:
+        raise _too_many_ways(MOST_WAYS, effort.unevaluated_ways, " with unevaluatedProperties or unevaluatedItems")
+    if effort.ways_in_place > MOST_IN_PLACE:
+        raise _too_many_ways(MOST_IN_PLACE, effort.ways_in_place, "")
+    return effort
+
+
+def _too_many_ways(limit: int, found: int, where: str) -> LimitExceededError:
+    return LimitExceededError(
+        f"more than {limit} ways lead through the schemas that apply in one place{where}; write fewer references there",
+        limit_name="reference_ways",
+        limit=limit,
+        found=found,
+    )
+
+
+__all__ = ["MOST_IN_PLACE", "MOST_LISTED", "MOST_WAYS", "Effort", "bounded_effort"]

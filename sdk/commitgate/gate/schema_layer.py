@@ -15,8 +15,8 @@ from commitgate.argument import check_choice
 from commitgate.automaton.formats import FORMATS, format_matches
 from commitgate.automaton.json_schema.given_documents import given_documents
 from commitgate.automaton.json_schema.vocabulary import Vocabulary, vocabulary_of
-from commitgate.errors import LimitExceededError, SchemaError
-from commitgate.gate.effort import MOST_WAYS, Effort
+from commitgate.errors import SchemaError
+from commitgate.gate.effort import bounded_effort
 from commitgate.gate.failure_words import code_of, message_of
 from commitgate.gate.layers import Failure, Layer
 from commitgate.gate.pattern_search import PatternSearch
@@ -65,7 +65,7 @@ class SchemaLayer:
         given_documents(documents)
         known = documents or {}
         patterns = PatternSearch()
-        self._effort = _bounded_effort(References(schema, known))
+        self._effort = bounded_effort(References(schema, known))
         self._preparation = Preparation(patterns, known)
         self._validator = _validator(schema, formats, known, self._preparation, patterns)
         self._schemas = Schemas(schema, known, patterns=patterns)
@@ -149,19 +149,6 @@ def _pattern_keyword(patterns: PatternSearch) -> type[KeywordValidator]:
 
 def _unlisted(message: str) -> tuple[Failure, ...]:
     return (Failure(layer=Layer.SCHEMA, code=UNLISTED, pointer="", message=message),)
-
-
-def _bounded_effort(references: References) -> Effort:
-    effort = Effort(references)
-    if effort.unevaluated_ways > MOST_WAYS:
-        raise LimitExceededError(
-            f"more than {MOST_WAYS} ways lead through the schemas that apply in one place with unevaluatedProperties "
-            "or unevaluatedItems; write fewer references there",
-            limit_name="reference_ways",
-            limit=MOST_WAYS,
-            found=effort.unevaluated_ways,
-        )
-    return effort
 
 
 def _schema_error(error: ValidationError) -> SchemaError:

@@ -21,6 +21,9 @@ from commitgate.automaton.text_language import ANY_TEXT
 MAX_BRINGING = 8
 """Most keys that bring others along of which every choice is looked at."""
 
+MAX_NEEDING = 300
+"""Most keys that need others of which it is asked, for each state, whether those can still come with their number."""
+
 MAX_STEPS = 5_000
 """Most items that are looked at one by one where several ``contains`` meet; past that no dead end is looked for."""
 
@@ -287,14 +290,17 @@ class Keys:
             return False
         if not self.least and not self.witnesses:
             return True
-        takable = ahead
-        for index in bits_of(ahead & self.needing):
-            if self.needs[index] & ~(declared | ahead):
-                takable &= ~(1 << index)
+        takable, needing = ahead, ahead & self.needing
+        is_looked_at = needing.bit_count() <= MAX_NEEDING
+        # A possible key needs none but possible ones, so where all of these can still come there is nothing to ask.
+        if is_looked_at and self.possible & ~(declared | ahead):
+            for index in bits_of(needing):
+                if self.needs[index] & ~(declared | ahead):
+                    takable &= ~(1 << index)
         free = max(self.capacity - others, 0) if is_open else 0
         if count + takable.bit_count() + free < self.least:
             return False
-        is_bounded = self.most is not None and self.least > 0 and takable & self.needing != 0
+        is_bounded = is_looked_at and self.most is not None and self.least > 0 and takable & self.needing != 0
         if is_bounded and not self._may_fit(declared, needed, takable, others, free):
             return False
         missing = [number for number in range(len(self.witnesses)) if not found >> number & 1]

@@ -32,6 +32,7 @@ from commitgate.limits import Limits
 from commitgate.pointer import value_at
 
 _NAMING = frozenset({"id", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor"})
+_NAMING_PROPERTIES = frozenset({"properties", "required", "dependentRequired", "dependencies"})
 _FRAGMENT_ALONE = re.compile(r"(?:#(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?")
 """A URI reference that is nothing but a fragment, or empty (RFC 3986 section 3.5)."""
 _BAD_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
@@ -357,12 +358,25 @@ class SchemaDocument:
 
     def _count(self, place: str, schema: dict[str, JsonValue]) -> None:
         limits = self.limits
-        properties, values = schema.get("properties"), schema.get("enum")
-        self._properties += len(properties) if isinstance(properties, dict) else 0
+        values = schema.get("enum")
+        if len(self._schemas) > limits.nodes:
+            raise too_large("nodes", limits.nodes, len(self._schemas), place)
+        self._properties += _count_names(schema)
         if self._properties > limits.properties:
             raise too_large("properties", limits.properties, self._properties, place, "properties")
         if isinstance(values, list) and len(values) > limits.enum_values:
             raise too_large("enum_values", limits.enum_values, len(values), place, "enum")
+
+
+def _count_names(schema: dict[str, JsonValue]) -> int:
+    """Return how many properties a schema names: declared ones, or more where it requires more."""
+    counts = [0]
+    for keyword in _NAMING_PROPERTIES & schema.keys():
+        names = schema[keyword]
+        needed = names.values() if keyword.startswith("depend") and isinstance(names, dict) else ()
+        count = len(names) if isinstance(names, dict | list) else 0
+        counts.append(count + sum(len(others) for others in needed if isinstance(others, list)))
+    return max(counts)
 
 
 def _check_exclusive_bounds(schema: dict[str, JsonValue], place: str) -> None:
