@@ -84,6 +84,7 @@ def test_fault_in_a_branch_is_taken_out_alone() -> None:
     report = lint({"anyOf": [{"type": "boolean"}, {"type": 3}, {"type": "string"}]})
     told = [(found.code, found.pointer) for found in report.findings if found.severity != "advice"]
     assert told == [("malformed", "/anyOf/1"), ("unbounded_string", "/anyOf/2")]
+    assert not any(entry.keyword == "not" for entry in report.support)
     assert report.is_complete
 
 

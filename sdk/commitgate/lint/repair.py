@@ -167,7 +167,7 @@ def _cut(value: JsonValue, tokens: list[str], keyword: str | None) -> JsonValue 
         return None
     if not made and len(path) > 1 and tokens[-2] in _CHOICES and len(path[-1][0]) > 1:
         # A branch that allows everything would hide the others.
-        made = {"not": {}}
+        made = {} if "draft-04" in str(value.get("$schema") if isinstance(value, dict) else "") else False
     for held, key in reversed(path):
         if isinstance(held, list):
             made = [made if index == key else item for index, item in enumerate(held)]
