@@ -325,6 +325,7 @@ def test_size_in_bytes_is_limited_too() -> None:
     "pattern",
     [
         "(?:a|b)*a(?:a|b){20}(?=$)$",
+        "(?=(?:a|b)*a(?:a|b){12}$)[ab]{5,9999}",
         "(?m)" + "(?:^|a)" * 1_400,
         r"a?\b" * 2_500,
         "".join(f"(?=.*{chr(97 + index)}.{{11}}$)" for index in range(20)) + ".*",

@@ -43,9 +43,6 @@ from commitgate.automaton.regex.syntax import (
     width,
 )
 
-MAX_WHOLE_STEPS = 100_000
-"""Most steps that all automata of one pattern may take together."""
-
 _OVERLAPS_IN_A_STEP = 8
 _MAX_RANGES = 50_000
 """Most ranges of characters that may be joined to see what stands beside an assertion."""
@@ -71,7 +68,7 @@ def whole_match(node: Node) -> Expression:
             found.append(lowered)
     if len(unsettled) > _SINGLE_AUTOMATA:
         unsettled = [Alternation(tuple(unsettled))]
-    steps = Steps(MAX_WHOLE_STEPS)
+    steps = Steps()
     for option in unsettled:
         steps.spend(_overlaps(option) // _OVERLAPS_IN_A_STEP)
         language = language_of(concatenated((TextStart(), option, TextEnd())), steps)
