@@ -87,6 +87,7 @@ class Matcher:
                 raise MisuseError(f"token {token_id} is not legal here: it is not text and the text may not end")
             self._is_stopped = True
             return
+        self._state.arena.begin_step()
         following = self._state.walk(text)
         if self._is_stopped or following is following.arena.empty:
             raise MisuseError(f"token {token_id} is not legal here; look at mask() before taking a token")

@@ -63,6 +63,7 @@ class ForcedRuns:
             state: the language that remains.
             written: the answer's text so far, or its last bytes.
         """
+        state.arena.begin_step()
         if self._only_byte(state) == _NO_BYTE:
             return ()
         context = _last_characters(written)

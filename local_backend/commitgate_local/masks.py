@@ -92,10 +92,14 @@ class Masks:
         """Return which tokens may follow; stop ids where the text may end. [width] bool, read-only
 
         A token is legal when the term that remains after its bytes is not the empty one.
+
+        Raises:
+            LimitExceededError: that takes more states than ``Limits.states``, or more work than ``Limits.step_work``.
         """
         found = self._memo.get(term)
         if found is not None:
             return found
+        term.arena.begin_step()
         # States that no single token can tell apart share one mask. The state's name for it is remembered apart from
         # the mask, so that the memory of masks is counted once and truly.
         shared = self._shared.get(term)

@@ -139,11 +139,9 @@ class Walker:
         alive: list[int] = []
         if not stack:
             return alive, stack
-        arena = stack[0][1].arena
-        children, empty, work = self.trie.children, arena.empty, arena.work
+        children, empty = self.trie.children, stack[0][1].arena.empty
         while stack and (most is None or len(alive) < most):
             node, term = stack.pop()
-            arena.check_step(work)
             step = term.step
             for byte, child in children(node):
                 following = step(byte)
@@ -165,14 +163,11 @@ class _Wide:
         self._numbers: dict[Term, int] = {}
         self._terms: list[Term] = []
         self._rows = np.full((16, 256), _UNKNOWN, np.int32)
-        self._work = 0
         self.left_over: list[Start] = []
 
     def levels(self, starts: Sequence[Start]) -> _Levels:
         """Iterate over the live nodes below the starts, one level at a time, with the numbers of their terms."""
-        arena = starts[0][1].arena
-        self._work = arena.work
-        self._number(arena.empty)
+        self._number(starts[0][1].arena.empty)
         nodes = np.fromiter((node for node, _ in starts), np.int32, len(starts))
         terms = np.fromiter((self._number(term) for _, term in starts), np.int32, len(starts))
         return _Levels(self, nodes, terms)
@@ -202,9 +197,7 @@ class _Wide:
 
     def _fill(self, pairs: Ints) -> None:
         found: list[int] = pairs.tolist()
-        arena = self._terms[0].arena
         for number, byte in (divmod(pair, 256) for pair in found):
-            arena.check_step(self._work)
             following = self._number(self._terms[number].step(byte))
             self._rows[number, byte] = following
 

@@ -7,6 +7,9 @@ from typing import cast
 from commitgate.argument import wrong_kind
 from commitgate.automaton.terms import Term
 
+_STEP_BYTES = 16
+"""Bytes of a text that may take as much work as one step: about as many as a long token has."""
+
 
 class Acceptor:
     """Follow one text. Make one with ``Automaton.acceptor()``.
@@ -36,6 +39,7 @@ class Acceptor:
         if self.is_dead:
             return False
         state, empty = self.state, self._empty
+        state.arena.begin_step(1 + len(data) // _STEP_BYTES)
         for offset, byte in enumerate(data):
             following = state.step(byte)
             if following is empty:

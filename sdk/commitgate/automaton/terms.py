@@ -21,6 +21,7 @@ derivatives re-examined", 2009 (byte classes, hash-consing).
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections import abc
@@ -49,7 +50,7 @@ class Arena:
         max_states: most terms to make; one more raises ``LimitExceededError``. A term with many alternatives counts
             once for every 16 of them, so that the bound holds for memory too.
         max_alternatives: most alternatives of one term; one more raises ``LimitExceededError``.
-        max_step_work: most alternatives to look at between ``work`` before a step and after; see ``check_step``.
+        max_step_work: most alternatives to look at in one step; see ``begin_step``.
 
     Attributes:
         work: alternatives looked at so far; it grows with the time that derivatives take.
@@ -67,6 +68,7 @@ class Arena:
         self._max_states = max_states
         self._max_alternatives = max_alternatives
         self._max_step_work = max_step_work
+        self._allowed_work = sys.maxsize
         self._alternatives = 0
         self.empty: Term = _Empty(self)
         self.epsilon: Term = _Epsilon(self)
@@ -193,6 +195,8 @@ class Arena:
             elif option is not self.empty:
                 flat[id(option)] = option
         self.work += len(flat)
+        if self.work > self._allowed_work:
+            raise self._refuse_work()
         if len(flat) > 1:
             if depth < _JOINED_DEPTH:
                 flat = self._joined(flat, depth + 1)
@@ -230,24 +234,22 @@ class Arena:
                 return {id(option): option for option in others}
         return options
 
-    def check_step(self, work_before: int) -> None:
-        """Check that one step has not taken more work than is allowed.
+    def begin_step(self, steps: int = 1) -> None:
+        """Begin the work of some steps: reading a piece of text, or working out which tokens may follow a state.
 
-        Args:
-            work_before: what ``work`` was when the step began. What other threads did meanwhile counts too.
-
-        Raises:
-            LimitExceededError: it has.
+        Until the next call, looking at more alternatives than that many steps may raises ``LimitExceededError``. What
+        other threads look at meanwhile counts too; the limit is far beyond what a step takes.
         """
-        found = self.work - work_before
-        if found > self._max_step_work:
-            raise LimitExceededError(
-                f"working out which tokens may follow takes more than {self._max_step_work} looks at alternatives; "
-                "make the contract less ambiguous or raise Limits.step_work",
-                limit_name="step_work",
-                limit=self._max_step_work,
-                found=found,
-            )
+        self._allowed_work = self.work + steps * self._max_step_work
+
+    def _refuse_work(self) -> LimitExceededError:
+        return LimitExceededError(
+            f"one step takes more than {self._max_step_work} looks at alternatives; make the contract less ambiguous "
+            "or raise Limits.step_work",
+            limit_name="step_work",
+            limit=self._max_step_work,
+            found=self._max_step_work + 1,
+        )
 
     def _too_many_alternatives(self, found: int) -> LimitExceededError:
         return LimitExceededError(
@@ -636,14 +638,15 @@ class Sequence(Term):
 
     def saturated(self, reach: int) -> Term:
         # What no text of that size reaches is left out, so that a deep stack is the same as one a little less deep.
-        parts = [self.head.saturated(reach)]
-        size, rest = self.head.least_bytes, self.rest
-        while size <= reach:
-            if type(rest) is not Sequence:
-                return self.arena.sequence(parts[0], self.rest)
-            parts.append(rest.head)
-            size += rest.head.least_bytes
-            rest = rest.rest
+        parts: list[Term] = []
+        term: Term = self
+        size = 0
+        while type(term) is Sequence and size <= reach:
+            parts.append(term.head.saturated(reach))
+            size += term.head.least_bytes
+            term = term.rest
+        if size <= reach:
+            parts.append(term.saturated(reach))
         return self.arena.chain(*parts)
 
     def describe(self) -> str:

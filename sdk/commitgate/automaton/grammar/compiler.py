@@ -20,6 +20,7 @@ from commitgate.automaton.grammar.expression import (
     Named,
     Regular,
     Row,
+    Rules,
     Times,
     Word,
     Words,
@@ -56,7 +57,12 @@ def text_term(meaning: TextMeaning, arena: Arena, dialect: Dialect, alphabet: by
     Raises:
         LimitExceededError: it needs more states than ``Limits.states``, or a pattern's automaton is too large.
     """
-    return _Compiler(meaning.rules.rules, arena, dialect, alphabet).start(meaning.rules.start)
+    return rules_term(meaning.rules, arena, dialect, alphabet)
+
+
+def rules_term(rules: Rules, arena: Arena, dialect: Dialect, alphabet: bytes | None) -> Term:
+    """Return the term of a text of the rules; arguments and errors as of ``text_term``."""
+    return _Compiler(rules.rules, arena, dialect, alphabet).start(rules.start)
 
 
 class _Compiler:
@@ -77,8 +83,8 @@ class _Compiler:
     def start(self, name: str) -> Term:
         """Return the term of a rule."""
         self._inline(name)
-        if name in self._inlined:
-            return self._inlined[name]
+        if self._is_regular(self._rules[name]):
+            return self._term(self._rules[name])
         for rule in list(self._reachable(name)):
             if rule not in self._inlined:
                 self._symbols[rule] = self._new(rule)
@@ -143,17 +149,25 @@ class _Compiler:
     def _production(self, parts: Iterable[Expression], owner: str) -> Iterator[Production]:
         """Yield the production of the parts in a row; none where one of them holds no text."""
         symbols: list[Symbol] = []
+        terms: list[Term] = []
         for part in parts:
             symbol = self._symbol(part, owner)
             if symbol is None:
                 return
-            if symbols and isinstance(symbol, Terminal) and isinstance(last := symbols[-1], Terminal):
-                symbols[-1] = self._terminal(self._arena.sequence(last.term, symbol.term))
-            else:
-                symbols.append(symbol)
-        yield tuple(
-            symbol for symbol in symbols if not (isinstance(symbol, Terminal) and symbol.term is self._arena.epsilon)
-        )
+            if isinstance(symbol, Terminal):
+                terms.append(symbol.term)
+                continue
+            self._end_terminal(symbols, terms)
+            symbols.append(symbol)
+        self._end_terminal(symbols, terms)
+        yield tuple(symbols)
+
+    def _end_terminal(self, symbols: list[Symbol], terms: list[Term]) -> None:
+        """Add the terms that stand in a row as one terminal."""
+        term = self._arena.chain(*terms)
+        terms.clear()
+        if term is not self._arena.epsilon:
+            symbols.append(self._terminal(term))
 
     def _symbol(self, expression: Expression, owner: str) -> Symbol | None:
         """Return the symbol of an expression; None where it holds no text."""
@@ -169,7 +183,7 @@ class _Compiler:
                 return self._nonterminal(expression, owner)
 
     def _nonterminal(self, expression: Expression, owner: str) -> Nonterminal:
-        if isinstance(expression, Named):
+        if isinstance(expression, Named) and expression.name in self._symbols:
             return self._symbols[expression.name]
         found = self._new(owner)
         found.productions = list(self._productions(expression, owner))
@@ -268,4 +282,4 @@ def _weight(expression: Expression, weights: Mapping[str, _Weight | None]) -> _W
     return _Weight(count, deepest)
 
 
-__all__ = ["MAX_INLINED", "MAX_INLINED_DEPTH", "text_term"]
+__all__ = ["MAX_INLINED", "MAX_INLINED_DEPTH", "rules_term", "text_term"]

@@ -9,9 +9,9 @@ corner*: its first terminal, from which the way up to the nonterminal is found a
   B -> a X b with a empty and B itself a left corner of A, a text of b that is not empty, and then what completes A once
   B was read.
 
-Both kinds are ``Deferred`` terms, built when a text reaches them. Every alternative begins with what is not empty and
-is no nonterminal, so a derivative never calls itself: left recursion, hidden left recursion, cycles of rules and
-empty rules need no care of their own, and ambiguity is a union of terms, which are hash-consed.
+Both kinds are ``Deferred`` terms, built when a text reaches them. Every alternative begins with what is not empty, and
+what begins a nonterminal is a terminal, so a derivative never calls itself: left recursion, hidden left recursion,
+cycles of rules and empty rules need no care of their own, and ambiguity is a union of terms, which are hash-consed.
 
 Where completing A leads back to completing A alone, as for ``expr ::= expr "+" term | term``, it is a repetition, and
 any number of them in a row is one. So sums as long as one likes come back to the same states.
@@ -22,7 +22,7 @@ constraint-based grammars using left-corner grammar transforms", 1998 (the two k
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -34,6 +34,7 @@ from commitgate.automaton.grammar.symbols import (
     Symbol,
     Terminal,
     beginnings,
+    has_text,
     is_nullable,
 )
 from commitgate.automaton.raw_text import NonEmpty, Repeat
@@ -99,10 +100,9 @@ class LeftCorners:
         """Return the term of all symbols in a row."""
         return self.arena.chain(*map(self.term, production))
 
-    def some_of_row(self, production: Production) -> Iterator[Term]:
-        """Yield the alternatives of a row's texts that are not empty, each beginning with what is not empty."""
-        for symbol, rest in beginnings(production):
-            yield self.arena.sequence(self.some(symbol), self.row(rest))
+    def some_of_row(self, production: Production) -> Term:
+        """Return the term of a row's texts that are not empty; the empty term where there is none."""
+        return NonEmpty.make(self.row(production)) if any(map(has_text, production)) else self.arena.empty
 
     def goal(self, nonterminal: Nonterminal) -> Term:
         """Return the alternatives of the texts of a nonterminal that are not empty, each beginning with a terminal."""
@@ -127,8 +127,8 @@ class LeftCorners:
         return found
 
     def _loop(self, way_on: _WayOn) -> Term:
-        rounds = (some for _, rest in way_on.uses for some in self.some_of_row(rest))
-        return Repeat.make(self.arena.choice(rounds), 0, None)
+        rounds = self.arena.choice(self.some_of_row(rest) for _, rest in way_on.uses)
+        return Repeat.make(rounds, 0, None)
 
     def _way_on(self, goal: Nonterminal, corner: Symbol) -> _WayOn:
         """Return how ``goal`` may go on behind ``corner``."""
@@ -223,9 +223,9 @@ class Completion(Deferred):
         for owner, rest in self._way_on.uses:
             following = corners.completion(self._goal, owner)
             if following is self:
-                rounds.extend(corners.some_of_row(rest))
+                rounds.append(corners.some_of_row(rest))
             else:
-                others.extend(arena.sequence(some, following) for some in corners.some_of_row(rest))
+                others.append(arena.sequence(corners.some_of_row(rest), following))
         again = Repeat.make(arena.choice(rounds), 0, None)
         return arena.sequence(again, arena.choice(others))
 
