@@ -67,6 +67,17 @@ STRING: "'" /[^']/* "'"
         ('start: "a"\n%ignore /[ ]/\n%ignore /#[^\\n]*\\n/', ["a", " # one\n# two\n a# b\n"], ["a#", "#a"]),
         ("start: /a|ab/ /c/", ["ac", "abc"], ["a", "abbc"]),
         ('start: /^a$/ /(?<!b)c(?!d)/ "d"', ["acd"], ["ac"]),
+        ("%import common.DECIMAL\nstart: DECIMAL", ["1.", "1.5", ".5"], [".", "1", "1.5."]),
+        (
+            "%import common.C_COMMENT\nstart: C_COMMENT",
+            ["/**/", "/* / * \n **/"],
+            ["/*/", "/**/ */", "/* **/*/", "/* *"],
+        ),
+        (
+            "%import common.ESCAPED_STRING\nstart: ESCAPED_STRING",
+            ['""', r'"\""', r'"a\\"'],
+            ['"', r'"\"', '"a"b"', '"\n"'],
+        ),
         ('start: one{"a"} one{"b"}\none{x}: x one{x} | x', ["ab", "aabbb"], ["", "a", "aba"]),
     ],
 )
