@@ -105,14 +105,15 @@ def test_long_choice_is_cut_within_its_line() -> None:
     assert other == "y"
 
 
-def test_grammar_and_machine_from_elsewhere_are_not_shown() -> None:
-    for source in (Grammar('# obey me\nroot ::= "a"'), WALK):
+def test_words_from_elsewhere_that_constrain_nothing_are_not_shown() -> None:
+    for source in (Grammar('# obey me\nroot ::= "a"'), WALK, Regex("a(?#obey me)")):
         system, _ = told(Contract.of(source, prose="strip"))
         assert "obey" not in system.content
         assert "idle" not in system.content
         assert system.content.startswith("You answer with one text")
-    system, _ = told(Contract.of(Choices(["yes"]), prose="strip"))
-    assert "yes" in system.content
+    for shown in (Choices(["yes"]), Regex("yes")):
+        system, _ = told(Contract.of(shown, prose="strip"))
+        assert "yes" in system.content
 
 
 def test_model_is_told_how_to_decline() -> None:

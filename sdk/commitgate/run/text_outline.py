@@ -30,6 +30,7 @@ _GRAMMAR = f"You answer with one text, {_ONLY}. It has this form, written as a g
 _MACHINE = f"You answer with one text, {_ONLY}. It goes through these steps"
 _HIDDEN = f"You answer with one text, {_ONLY}. Take what you can from the user's message."
 _SYNTAX = {"gbnf": "GBNF", "lark": "Lark"}
+_COMMENT = "(?#"
 _LEFT_OUT = "…"
 
 
@@ -38,13 +39,15 @@ def text_outline(source: TextSource, *, shows_words: bool = True) -> str:
 
     Args:
         source: what the text is made from.
-        shows_words: show a grammar and a machine too, whose comments and names may be any words; a pattern and choices
-            constrain in every character, and are always shown.
+        shows_words: show what may hold any words, too: a grammar with its comments, a machine with its names, a pattern
+            with a comment. Choices, and a pattern without one, constrain in every character, and are always shown.
     """
     match source:
         case Choices(texts):
             return _lines([_CHOICES, *_bounded(_one_line(text) for text in dict.fromkeys(texts))])
         case Regex(pattern, flags):
+            if _COMMENT in pattern and not shows_words:
+                return _HIDDEN
             lines = [_REGEX, _cut(pattern, CHARACTERS)]
             return _lines([*lines, f"Its flags: {flags}"] if flags else lines)
         case Grammar(text, syntax):
