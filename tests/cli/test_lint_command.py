@@ -1,6 +1,7 @@
 """``commitgate lint``: what it tells people and programs, and its exit codes."""
 
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -133,3 +134,22 @@ def test_tokenizer_that_is_not_there_is_told(quick: QuickShell) -> None:
     done = quick.commitgate("lint", "schema.json", "--tokenizer", "nowhere")
     assert done.code == 4
     assert "nowhere" in done.err
+
+
+def test_missing_extra_is_named(shell: Shell) -> None:
+    program = "import sys; sys.modules['torch'] = None; from commitgate.cli import main; main()"
+    done = shell.run([sys.executable, "-c", program, "lint", "schema.json", "--tokenizer", "x"])
+    assert done.code == 3
+    assert "commitgate[local]" in done.err
+
+
+@pytest.mark.model
+def test_masks_of_the_bundled_tokenizer_are_measured(shell: Shell) -> None:
+    if shell.commitgate("models", "list", "--json").report["models"][0]["state"] != "ready":
+        pytest.skip("the bundled model is not ready; run: commitgate models pull")
+    done = shell.commitgate("lint", "schema.json", "--tokenizer", "local", "--json")
+    assert done.code == 0
+    masks: dict[str, Any] = done.report["masks"]
+    assert masks["texts"] == masks["finished"] == 32
+    assert masks["tokens"] > 49_000
+    assert masks["steps"] > masks["masks"] > 0
