@@ -1,9 +1,12 @@
 """What the schema layer does before work that could take forever."""
 
+import json
+
 import pytest
 
+from commitgate import Contract
 from commitgate.errors import LimitExceededError
-from commitgate.gate.effort import MOST_WAYS, Effort
+from commitgate.gate.effort import MOST_IN_PLACE, MOST_WAYS, Effort
 from commitgate.gate.references import References
 from commitgate.gate.schema_layer import UNLISTED, SchemaLayer
 
@@ -52,24 +55,36 @@ def test_ways_that_double_with_every_reference_are_refused_below_an_unevaluated_
         assert (caught.value.limit, caught.value.found) == (MOST_WAYS, MOST_WAYS + 1)
 
 
-@pytest.mark.parametrize("value", [{"a": None}, {"a": 1}])
-def test_value_that_many_ways_lead_to_is_not_valid(value: object) -> None:
-    assert [failure.code for failure in SchemaLayer(doubled(40)).judge(value)] == [UNLISTED]
+@pytest.mark.parametrize("keyword", ["allOf", "anyOf", "oneOf"])
+def test_ways_that_double_with_every_reference_are_refused_everywhere(keyword: str) -> None:
+    schema = json.loads(json.dumps(doubled(40)).replace("allOf", keyword))
+    for build in (SchemaLayer, Contract.of):
+        with pytest.raises(LimitExceededError) as caught:
+            build({"type": "object", "properties": {"x": schema["$defs"]["d0"]}, "$defs": schema["$defs"]})
+        assert (caught.value.limit_name, caught.value.limit) == ("reference_ways", MOST_IN_PLACE)
+        assert caught.value.found == MOST_IN_PLACE + 1
+    assert SchemaLayer(doubled(14)).judge({"a": None}) == ()
+    assert [failure.code for failure in SchemaLayer(doubled(3)).judge({"a": 1})] == ["type"] * 8
 
 
 def test_many_ways_matter_only_where_the_value_goes_them() -> None:
-    layer = SchemaLayer({"properties": {"x": doubled(40)["$defs"]["d0"]}, **doubled(40), "$ref": "#/$defs/last"})
-    assert layer.judge({"a": None}) == ()
-    assert [failure.code for failure in layer.judge({"x": 1})] == [UNLISTED]
+    layer = SchemaLayer({"properties": {"x": members_doubled(40)}, "$defs": members_doubled(40)["$defs"]})
+    assert layer.judge({"a": nested(60)}) == ()
+    assert [failure.code for failure in layer.judge({"x": nested(60)})] == [UNLISTED]
 
 
-def test_ways_that_double_with_every_level_of_the_value_are_not_gone() -> None:
-    names = [f"d{level}" for level in range(40)]
+def members_doubled(levels: int) -> dict[str, object]:
+    """Return definitions of which each refers to the next twice, for the members of a value."""
+    names = [f"d{level}" for level in range(levels)]
     defs: dict[str, object] = {
         name: {"allOf": [{"properties": {"a": {"$ref": f"#/$defs/{below}"}}}] * 2}
         for name, below in zip(names, [*names[1:], "last"], strict=True)
     }
-    layer = SchemaLayer({"$ref": "#/$defs/d0", "$defs": {**defs, "last": True}})
+    return {"$ref": "#/$defs/d0", "$defs": {**defs, "last": True}}
+
+
+def test_ways_that_double_with_every_level_of_the_value_are_not_gone() -> None:
+    layer = SchemaLayer(members_doubled(40))
     assert layer.judge(nested(5)) == ()
     assert [failure.code for failure in layer.judge(nested(60))] == [UNLISTED]
 

@@ -1,8 +1,8 @@
 """Set off bombs, each in a process of its own, and measure what they take. No part of the tests' own process.
 
-``python -m hostile.detonation`` imports the library once, then reads names of bombs from its input, a line each. For each
-it forks a child, which is bounded in memory and processor time by the system, and writes what happened as one line of
-JSON. Times are the child's processor time, memory is how far its peak lies over what it held before.
+``python -m hostile.detonation`` imports the library once, then reads names of bombs from its input, a line each. For
+each it forks a child, which is bounded in memory and processor time by the system, and writes what happened as one line
+of JSON. Times are the child's processor time, memory is how far its peak lies over what it held before.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ NodeT = TypeVar("NodeT")
 Visit: TypeAlias = "tuple[JsonObject, JsonValue]"
 
 MOST_IN_PLACE = 100_000
-"""Most ways through the schemas that apply in one place, anywhere; a value that goes them all could hardly be checked."""
+"""Most ways through the schemas that apply in one place, anywhere: a value that goes them all could not be checked."""
 MOST_WAYS = 1_000
 """Most ways through the schemas that apply in one place below ``unevaluatedProperties`` or ``unevaluatedItems``."""
 FEW_WAYS = 10_000
@@ -64,7 +64,7 @@ class Effort:
         ways = whole.of(root) if isinstance(root, dict) else 1
         everywhere = _Ways[JsonObject](self._in_place, id, MOST_IN_PLACE)
         reached = (node for node in references.nodes() if whole.has_counted(node))
-        self.ways_in_place = max(map(everywhere.of, reached), default=0)
+        self.ways_in_place = min(max(map(everywhere.of, reached), default=0), MOST_IN_PLACE + 1)
         self._is_remembered = whole.leading_back
         self._most: int | None = MOST_CHECKED if ways > FEW_WAYS else None
         if self.unevaluated_ways > FEW_UNEVALUATED:
