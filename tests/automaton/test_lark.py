@@ -109,6 +109,21 @@ def test_regular_expressions_are_shared_by_their_spelling() -> None:
     }
 
 
+def test_the_dot_takes_all_but_line_feeds() -> None:
+    assert rules("start: /./")["/./"] == ranges("\0\t", "\x0b\U0010ffff")
+    assert rules("start: /./s")["/./s"] == ranges("\0\U0010ffff")
+
+
+def test_all_regular_expressions_share_the_steps_of_one() -> None:
+    exploding = [f"/(?=(a|b)*a(a|b){{8}}$)(a|b)*b(a|b){{{count}}}/" for count in range(1, 9)]
+    lark_rules(f"start: {exploding[0]}", None, Limits())
+    with pytest.raises(LimitExceededError) as caught:
+        lark_rules(
+            f"start: {' | '.join(exploding * 3)} | {' | '.join(each + 'i' for each in exploding)}", None, Limits()
+        )
+    assert caught.value.limit_name == "pattern_states"
+
+
 def test_terminals_are_rules_of_their_own() -> None:
     found = lark_rules('start: AB start | AB\nAB.3: "a" B?\nB: "b"', None, Limits())
     assert found.start == "start"

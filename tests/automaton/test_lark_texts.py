@@ -59,7 +59,7 @@ STRING: "'" /[^']/* "'"
             ["SELECT * FROM t;", "select a,b -- names\nfrom t where a >= -1 ;", "SELECT a FROM t WHERE b='x y';"],
             ["SELECT FROM t", "SELECT a FROM t WHERE b > = 1;", "SELECT a, FROM t;"],
         ),
-        ("start: /(.|\\n)*/", ["", "a\nb", "é😀"], []),
+        ("start: /(.|\\n)*/", ["", "a\r\nb", "é\u2028😀"], []),
         ('start: TEXT "." | \nTEXT: /[a-z]*/', ["", ".", "abc."], ["abc", "a.b."]),
         ('start: "" start "" | "a"', ["a"], ["", "aa"]),
         ("start: start start | | /[ab]/", ["", "a", "abba"], ["c", "abc"]),

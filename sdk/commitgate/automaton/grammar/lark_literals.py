@@ -14,6 +14,7 @@ from commitgate.automaton.grammar.expression import EMPTY_TEXT, Characters, Expr
 from commitgate.automaton.grammar.lark_tokens import Token, Tokens, place
 from commitgate.automaton.regex.case_folding import with_all_cases
 from commitgate.automaton.regex.expression import LARK_FLAGS, pattern_expression
+from commitgate.automaton.regex.machine import Steps
 from commitgate.automaton.strings import LAST_CODE_POINT
 from commitgate.errors import ContractError
 from commitgate.limits import Limits
@@ -21,6 +22,8 @@ from commitgate.limits import Limits
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
 _SHORT = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", '"': '"', "\\": "\\"}
 _CODED = "xuU"
+_DOT = CharacterSet.of_text("\n").complement()
+"""What ``.`` takes in Lark's patterns, which are Python's: every character but one."""
 
 
 class Literals:
@@ -37,6 +40,7 @@ class Literals:
         self._tokens = tokens
         self._limits = limits
         self._patterns: dict[str, Expression] = {}
+        self._steps = Steps()
 
     def string(self, token: Token) -> Expression:
         """Return what a string denotes."""
@@ -74,7 +78,12 @@ class Literals:
                 )
         try:
             return pattern_expression(
-                token.text[1:end], "".join(sorted(set(flags))), self._limits, known_flags=LARK_FLAGS
+                token.text[1:end],
+                "".join(sorted(set(flags))),
+                self._limits,
+                known_flags=LARK_FLAGS,
+                dot=_DOT,
+                steps=self._steps,
             )
         except ContractError as error:
             error.position = token.position + 1 + (error.position or 0)

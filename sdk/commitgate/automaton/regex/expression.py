@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from commitgate.automaton.characters import CharacterSet
 from commitgate.automaton.dfa import TooManyStates
 from commitgate.automaton.grammar.bounds import check_size
 from commitgate.automaton.grammar.expression import Expression
+from commitgate.automaton.regex.classes import DOT
 from commitgate.automaton.regex.errors import PatternError, PatternUnsupported
 from commitgate.automaton.regex.groups import read_flags
 from commitgate.automaton.regex.lowering import whole_match
+from commitgate.automaton.regex.machine import Steps
 from commitgate.automaton.regex.notation import Notation
 from commitgate.automaton.regex.parser import parse
 from commitgate.errors import LimitExceededError, NotationError, UnsupportedError
@@ -19,7 +22,15 @@ LARK_FLAGS = "imsxu"
 """The flags of a terminal of Lark: verbose patterns too, and ``u``, which changes nothing here."""
 
 
-def pattern_expression(pattern: str, flags: str, limits: Limits, *, known_flags: str = FLAGS) -> Expression:
+def pattern_expression(
+    pattern: str,
+    flags: str,
+    limits: Limits,
+    *,
+    known_flags: str = FLAGS,
+    dot: CharacterSet = DOT,
+    steps: Steps | None = None,
+) -> Expression:
     """Return the texts that a pattern matches from their first character to their last.
 
     Args:
@@ -27,6 +38,8 @@ def pattern_expression(pattern: str, flags: str, limits: Limits, *, known_flags:
         flags: letters that hold from its start, each once.
         limits: bounds on its size.
         known_flags: the letters that there are.
+        dot: what ``.`` takes.
+        steps: counts the steps of automata, where several patterns share them; None gives this one its own.
 
     Raises:
         NotationError: it is malformed, or has an unknown flag.
@@ -44,9 +57,9 @@ def pattern_expression(pattern: str, flags: str, limits: Limits, *, known_flags:
         chosen = read_flags(flags, known_flags)
     except ValueError as error:
         raise NotationError(f"the flags of the pattern: {error}", keyword="regex") from None
-    notation = Notation(is_extended=True, flags=chosen, known_flags=known_flags)
+    notation = Notation(is_extended=True, flags=chosen, known_flags=known_flags, dot=dot)
     try:
-        return whole_match(parse(pattern, notation))
+        return whole_match(parse(pattern, notation), steps)
     except PatternError as error:
         message = f"the pattern is malformed at character {error.position}: {error}"
         raise NotationError(message, keyword="regex", position=error.position) from None

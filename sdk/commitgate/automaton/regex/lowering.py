@@ -50,8 +50,12 @@ _SINGLE_AUTOMATA = 20
 """Up to so many outermost alternatives get an automaton each, which keeps a long count in one of them a count."""
 
 
-def whole_match(node: Node) -> Expression:
+def whole_match(node: Node, steps: Steps | None = None) -> Expression:
     """Return the texts that a pattern matches from their first character to their last.
+
+    Args:
+        node: of the pattern.
+        steps: counts the steps of automata; None takes as many as one pattern may take.
 
     Raises:
         TooManyStates: what look-arounds, boundaries and inner anchors ask for takes too large an automaton.
@@ -68,7 +72,7 @@ def whole_match(node: Node) -> Expression:
             found.append(lowered)
     if len(unsettled) > _SINGLE_AUTOMATA:
         unsettled = [Alternation(tuple(unsettled))]
-    steps = Steps()
+    steps = steps or Steps()
     for option in unsettled:
         steps.spend(_overlaps(option) // _OVERLAPS_IN_A_STEP)
         language = language_of(concatenated((TextStart(), option, TextEnd())), steps)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from commitgate.automaton.characters import CharacterSet
+from commitgate.automaton.regex.classes import DOT
+
 EITHER_CASE = "i"
 LINE_ANCHORS = "m"
 DOT_TAKES_ALL = "s"
@@ -19,11 +22,13 @@ class Notation:
         is_extended: also read what other engines write and has one meaning everywhere, and refuse what has several.
         flags: letters that hold from the start of the pattern.
         known_flags: letters that the pattern itself may set.
+        dot: what ``.`` takes; ``^`` and ``$`` at lines stand beside the rest.
     """
 
     is_extended: bool = False
     flags: frozenset[str] = frozenset()
     known_flags: str = ""
+    dot: CharacterSet = DOT
 
 
 ECMA = Notation()

@@ -18,7 +18,7 @@ import re
 from commitgate.automaton.characters import ANY_CHARACTER, CharacterSet
 from commitgate.automaton.regex.case_folding import with_all_cases
 from commitgate.automaton.regex.character_reader import MAX_COUNT, CharacterReader, read_count
-from commitgate.automaton.regex.classes import DOT, WORD
+from commitgate.automaton.regex.classes import WORD
 from commitgate.automaton.regex.errors import PatternError, PatternUnsupported
 from commitgate.automaton.regex.groups import (
     FLAG_GROUP,
@@ -127,7 +127,7 @@ class _Parser(CharacterReader):
             is_start = character == "^"
             if LINE_ANCHORS in self.flags:
                 # At the end of the text or beside what the dot leaves out: a line terminator.
-                return Look(Characters(DOT), is_start, True)
+                return Look(Characters(self.notation.dot), is_start, True)
             return TextStart() if is_start else TextEnd()
         letter = self.pattern[self.at + 1 : self.at + 2] if character == "\\" else ""
         if letter in ("b", "B"):
@@ -141,7 +141,7 @@ class _Parser(CharacterReader):
     def _atom(self, character: str) -> Node:
         if character == ".":
             self.at += 1
-            return Characters(ANY_CHARACTER if DOT_TAKES_ALL in self.flags else DOT)
+            return Characters(ANY_CHARACTER if DOT_TAKES_ALL in self.flags else self.notation.dot)
         if character == "[":
             return Characters(self.read_class())
         if character == "\\":
