@@ -139,7 +139,7 @@ class Satisfiability:
                     queue.append(used)
                     if len(users) > limit:
                         raise LimitExceededError(
-                            f"the schema has more than {limit} places; make it smaller or raise Limits.nodes",
+                            f"the schema has more places than Limits.nodes = {limit}; make it smaller or raise the limit",
                             limit_name="nodes",
                             limit=limit,
                             found=len(users),
