@@ -1,0 +1,74 @@
+"""Ask the bundled model questions about a shop's orders; it answers in SQL, which SQLite runs.
+
+Usage: python examples/grammars/sql_questions.py [QUESTION ...]
+"""
+
+import sys
+from pathlib import Path
+
+import anyio
+from order_database import OrderDatabase
+
+from commitgate import Client, Committed, Contract, Grammar, Message, Outcome, Sampling
+
+GRAMMAR = (Path(__file__).parent / "orders.gbnf").read_text("utf-8")
+CONTRACT = Contract.of(Grammar(GRAMMAR), name="question-to-the-orders", version="1")
+SYSTEM = (
+    "Write one SQLite query that answers the question.\n"
+    "Tables: customers(id, name, city, phone); orders(id, customer_id, product, amount, ordered_on)"
+)
+# A model this small follows what it sees done.
+SHOWN = {
+    "How many customers are there?": "SELECT COUNT(*) FROM customers;",
+    "Which orders are for a table?": "SELECT * FROM orders WHERE product = 'table';",
+    "What is the phone number of Eve?": "SELECT phone FROM customers WHERE name = 'Eve';",
+    "What did Finn order?": "SELECT product FROM orders JOIN customers ON orders.customer_id = customers.id WHERE name = 'Finn';",
+    "What is the total amount of all orders?": "SELECT SUM(amount) FROM orders;",
+    "Which order was the cheapest?": "SELECT * FROM orders ORDER BY amount ASC LIMIT 1;",
+}
+QUESTIONS = [
+    "How many orders are there?",
+    "Which customers live in Oslo?",
+    "What did Ben order?",
+    "Which order was the most expensive?",
+    "What is the total amount of the orders for a desk?",
+    "How many orders were there for each product?",
+    "What is the phone number of Dev?",
+    "Delete all orders of Ada!",
+]
+
+
+async def ask(client: Client, database: OrderDatabase, question: str, *, caller: str) -> Outcome[str]:
+    """Have one question turned into a query that may run."""
+    messages = [Message("system", SYSTEM)]
+    for shown, query in SHOWN.items():
+        messages += [Message("user", shown), Message("assistant", query)]
+    return await client.generate_structured(
+        "local",
+        CONTRACT,
+        messages=[*messages, Message("user", question)],
+        prompt_schema="none",
+        sampling=Sampling(temperature=0.0, max_tokens=80),
+        rules=[database.can_be_planned],
+        authorize=database.may_be_seen,
+        principal=caller,
+    )
+
+
+async def main(questions: list[str]) -> None:
+    """Answer the questions of a clerk."""
+    database = OrderDatabase()
+    async with Client() as client:
+        for question in questions:
+            outcome = await ask(client, database, question, caller="clerk")
+            print(f"\n{question}\n  {outcome.partial_text.strip()}" if not isinstance(outcome, Committed) else f"\n{question}\n  {outcome.value}")
+            mass=outcome.receipt.legal_mass_mean
+            print(mass)
+            if isinstance(outcome, Committed):
+                print(*(f"  -> {row}" for row in database.rows(outcome.value)), sep="\n")
+            else:
+                print(f"  {outcome.name}: {outcome.summary()}")
+
+
+if __name__ == "__main__":
+    anyio.run(main, sys.argv[1:] or QUESTIONS)
