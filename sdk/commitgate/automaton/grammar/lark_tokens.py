@@ -67,6 +67,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+_KINDS = dict(TokenKind.__members__)
 _RULE_NAME = re.compile(r"_?[a-z][a-z0-9_-]*")
 _TERMINAL_NAME = re.compile(r"_?[A-Z][A-Z0-9_-]*")
 _UNCLOSED = {
@@ -173,7 +174,7 @@ class Tokens:
             raise self.error(_UNCLOSED.get(first, f"{first!r} begins nothing that Lark's notation has"), start)
         self._at = found.end()
         text = found.group()
-        kind = TokenKind[found.lastgroup]
+        kind = _KINDS[found.lastgroup]
         if kind is TokenKind.RULE:
             kind = self._name_kind(text, start)
         return Token(kind, text, start, text if kind is TokenKind.SIGN else "")
