@@ -148,6 +148,11 @@ def test_modifiers_priorities_and_order_change_nothing() -> None:
     assert rules('_two: "b"\n!?one.+2: "a"\nstart: one _two') == plain
 
 
+def test_names_may_hold_hyphens() -> None:
+    found = rules('start: one-half->first | ONE-HALF\none-half: "a"\nONE-HALF: "b"')
+    assert found["start"] == Either((Named("one-half"), Named("ONE-HALF")))
+
+
 def test_another_rule_may_be_the_start() -> None:
     assert lark_rules('start: "a"\nother: "b"', "other", Limits()).start == "other"
 
