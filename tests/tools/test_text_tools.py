@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from till import Till, answering, backend_of
+from till import Till, answering, backend_of, calling
 
-from commitgate import AnyJson, Choices, Contract, Edge, Grammar, Machine, Regex, sync
+from commitgate import AnyJson, Choices, Committed, Contract, Edge, Grammar, Machine, Regex, sync
 from commitgate.client import Client
 from commitgate.errors import MisuseError
 from commitgate.ledger import MemoryLedger
@@ -52,6 +52,19 @@ async def test_answer_may_be_any_json() -> None:
             "scripted", tools=Till().both(), prompt="x", answer=Contract.of(AnyJson()), operation_key="k"
         )
     assert outcome.unwrap() == [1, {"a": None}]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("text", "is_good"), [("[1]", True), ("[[1]]", False)])
+async def test_shallow_answer_keeps_no_call_from_being_made(text: str, is_good: bool) -> None:
+    till = Till()
+    backend = backend_of(calling(("pay", '{"amount":1}')), [{"text": f'{{"answer": {text}}}'}, {"finish": "stop"}])
+    async with Client(backends={"scripted": backend}, ledger=MemoryLedger()) as client:
+        outcome = await client.run_tools(
+            "scripted", tools=till.both(), prompt="x", answer=Contract.of(AnyJson(nesting=1)), operation_key="k"
+        )
+    assert till.paid == [(1, "me")]
+    assert isinstance(outcome, Committed) is is_good
 
 
 def test_arguments_of_a_tool_are_always_json() -> None:

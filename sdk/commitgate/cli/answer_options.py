@@ -26,7 +26,6 @@ class SyntaxChoice(StrEnum):
     LARK = "lark"
 
 
-OneSchemaOption: TypeAlias = Annotated[str | None, typer.Option(help="JSON Schema file; - for stdin.", metavar="FILE")]
 RegexOption: TypeAlias = Annotated[
     str | None, typer.Option(help="In place of a schema: what matches the whole text.", metavar="PATTERN")
 ]
@@ -153,7 +152,6 @@ __all__ = [
     "ChoiceOption",
     "GrammarOption",
     "GrammarSyntaxOption",
-    "OneSchemaOption",
     "RegexOption",
     "SyntaxChoice",
 ]

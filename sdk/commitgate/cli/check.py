@@ -18,14 +18,13 @@ from commitgate.cli.answer_options import (
     ChoiceOption,
     GrammarOption,
     GrammarSyntaxOption,
-    OneSchemaOption,
     RegexOption,
 )
 from commitgate.cli.boundary import errors_told
 from commitgate.cli.command_error import CommandError
 from commitgate.cli.exit_codes import ExitCode
 from commitgate.cli.report import plain, result_written, write_json
-from commitgate.cli.schema_options import DocumentOption, FormatsChoice, FormatsOption
+from commitgate.cli.schema_options import DocumentOption, FormatsChoice, FormatsOption, SchemaOption
 from commitgate.cli.sources import STANDARD_INPUT, read_bytes, shown
 from commitgate.cli.support_table import support_lines
 from commitgate.contract import Contract
@@ -121,7 +120,7 @@ def check(
     instances: Annotated[
         list[str] | None, typer.Argument(help="Files to check; - for stdin.", metavar="[INSTANCE...]")
     ] = None,
-    schema: OneSchemaOption = None,
+    schema: SchemaOption = None,
     regex: RegexOption = None,
     grammar: GrammarOption = None,
     grammar_syntax: GrammarSyntaxOption = None,

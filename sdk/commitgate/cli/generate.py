@@ -26,7 +26,6 @@ from commitgate.cli.answer_options import (
     ChoiceOption,
     GrammarOption,
     GrammarSyntaxOption,
-    OneSchemaOption,
     RegexOption,
 )
 from commitgate.cli.boundary import Surroundings, errors_told
@@ -36,7 +35,7 @@ from commitgate.cli.local_models import load_local_model
 from commitgate.cli.process import ignore_signals
 from commitgate.cli.progress import ModelProgress
 from commitgate.cli.report import outcome_report, result_written, write_json
-from commitgate.cli.schema_options import DocumentOption, FormatsChoice, FormatsOption
+from commitgate.cli.schema_options import DocumentOption, FormatsChoice, FormatsOption, SchemaOption
 from commitgate.cli.sources import read_text
 from commitgate.cli.terminal import LiveView, print_ending
 from commitgate.client import Client, StructuredRun
@@ -65,7 +64,7 @@ class _Order:
 
 def generate(
     context: typer.Context,
-    schema: OneSchemaOption = None,
+    schema: SchemaOption = None,
     regex: RegexOption = None,
     grammar: GrammarOption = None,
     grammar_syntax: GrammarSyntaxOption = None,

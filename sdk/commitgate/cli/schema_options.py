@@ -22,7 +22,7 @@ class FormatsChoice(StrEnum):
     ANNOTATE = "annotate"
 
 
-SchemaOption: TypeAlias = Annotated[str, typer.Option(help="JSON Schema file; - for stdin.", metavar="FILE")]
+SchemaOption: TypeAlias = Annotated[str | None, typer.Option(help="JSON Schema file; - for stdin.", metavar="FILE")]
 FormatsOption: TypeAlias = Annotated[
     FormatsChoice, typer.Option(help="Whether known formats constrain, or only annotate.")
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from commitgate.automaton.json_schema.drafts import DEFAULT_DRAFT, draft_of
 from commitgate.contract import Contract
 from commitgate.json_value import JsonObject, JsonSchema, JsonValue
@@ -42,11 +44,18 @@ def turn_contract(tools: ToolSet, answer: Contract[object] | None, most_calls: i
         {**_any_of(options), "$defs": shared},
         name="turn",
         numbers="decimal",
-        limits=Limits() if answer is None else answer.limits,
+        limits=Limits() if answer is None else _limits(answer.limits),
         formats="assert" if answer is None else answer.formats,
         refusal=answer is not None and answer.refusal,
         documents=documents,
     )
+
+
+def _limits(answers: Limits) -> Limits:
+    """Return the bounds on a turn: an answer that may hardly be nested must not keep calls from being made."""
+    # How deep the answer may be is asked again, of the answer alone.
+    usual = Limits().nesting
+    return answers if answers.nesting >= usual else replace(answers, nesting=usual)
 
 
 def _answer(answer: Contract[object], shared: JsonObject, documents: dict[str, JsonSchema]) -> JsonSchema:
