@@ -135,6 +135,9 @@ class Machine(Language[str]):
         names = tuple(cast("Iterable[object]", given))
         for index, name in enumerate(names):
             check_kind(f"accepting[{index}]", name, str, "a str")
+        ways = cast("object", edges)
+        if isinstance(ways, str | bytes) or not isinstance(ways, Iterable):
+            raise wrong_kind("edges", "a list of Edge", ways)
         found = tuple(edges)
         for index, edge in enumerate(found):
             check_kind(f"edges[{index}]", edge, Edge, "an Edge")

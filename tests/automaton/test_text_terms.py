@@ -261,6 +261,14 @@ def test_deep_expressions_are_cut_into_rules() -> None:
     assert len(found) > 500 * 2 // MAX_DEPTH
 
 
+def test_groups_as_deep_as_the_limit_allows_are_read_and_walked() -> None:
+    grammar = _grammar("root ::= " + '("y" | "z" ' * 127 + '"a"' + '"q")*' * 127)
+    assert grammar.accepts(b"y" * 300)
+    assert grammar.accepts(b"zyq" * 3)
+    assert not grammar.accepts(b"zy")
+    assert _grammar('root ::= "a"' + "?*" * 64).accepts(b"a" * 70)
+
+
 _LETTERS = "ab"
 
 

@@ -12,6 +12,7 @@ from collections.abc import Hashable, Iterable, Iterator
 
 from commitgate.automaton.character_steps import after_character
 from commitgate.automaton.characters import ANY_CHARACTER, CharacterSet
+from commitgate.automaton.counts import counts_of_counts
 from commitgate.automaton.half_characters import LEADS, HalfCharacter, Numbered, WideLeads, wide_leads
 from commitgate.automaton.partition import Partition
 from commitgate.automaton.strings import LAST_CODE_POINT, CharacterState, Length
@@ -215,9 +216,8 @@ class Repeat(Term):
             item, least = NonEmpty.make(item), 0
             if item is arena.empty:
                 return arena.epsilon
-        if type(item) is Repeat and _is_contiguous(item, least, most):
-            bound = None if most is None or item.most is None else item.most * most
-            item, least, most = item.item, item.least * least, bound
+        if type(item) is Repeat and (counts := counts_of_counts((item.least, item.most), (least, most))) is not None:
+            item, (least, most) = item.item, counts
         if (least, most) == (1, 1):
             return item
         return arena.intern((Repeat, id(item), least, most), lambda: Repeat(arena, item, least, most))
@@ -277,13 +277,6 @@ def _repeats(terms: Iterable[Term]) -> Iterator[Repeat]:
     for term in terms:
         assert type(term) is Repeat, "a beginning names its term's kind"
         yield term
-
-
-def _is_contiguous(inner: Repeat, least: int, most: int | None) -> bool:
-    """Return whether rounds of rounds leave out no count between the fewest and the most."""
-    if least == most or inner.most is None:
-        return least > 0 or inner.least <= 1
-    return least * (inner.most - inner.least) >= inner.least - 1
 
 
 class NonEmpty(Term):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from commitgate.automaton.dfa import TooManyStates
 from commitgate.automaton.grammar.expression import (
@@ -34,6 +34,9 @@ from commitgate.automaton.raw_text import OneCharacter, Repeat, Standing, spella
 from commitgate.automaton.terms import Arena, Term
 from commitgate.automaton.text_language import TextLanguage, over_characters
 from commitgate.errors import LimitExceededError
+
+if TYPE_CHECKING:
+    from commitgate.contract import Contract
 
 MAX_INLINED = 500
 """Most words, classes and groups of a rule, those of the rules that it names counted, that stands where it is named."""
@@ -76,6 +79,7 @@ class _Compiler:
         self._is_open = self._writable.complement().is_empty
         self._weights: dict[str, _Weight | None] = {}
         self._inlined: dict[str, Term] = {}
+        self._contracts: dict[int, Term] = {}
         self._symbols: dict[str, Nonterminal] = {}
         self._terminals: dict[int, Terminal] = {}
         self._nonterminals: list[Nonterminal] = []
@@ -135,9 +139,9 @@ class _Compiler:
     def _productions(self, expression: Expression, owner: str) -> Iterator[Production]:
         if isinstance(expression, Either) and not self._is_regular(expression):
             # What is regular among the options is one term, so that many words are told apart at once.
-            regular = [option for option in expression.options if self._is_regular(option)]
-            if regular:
-                yield from self._production([Either(tuple(regular))], owner)
+            term = self._either(option for option in expression.options if self._is_regular(option))
+            if term is not self._arena.empty:
+                yield (self._terminal(term),)
             for option in expression.options:
                 if not self._is_regular(option):
                     yield from self._productions(option, owner)
@@ -205,9 +209,7 @@ class _Compiler:
             case Row(parts):
                 return arena.chain(*map(self._term, parts))
             case Either(options):
-                words = [option.text for option in options if isinstance(option, Word)]
-                others = [self._term(option) for option in options if not isinstance(option, Word)]
-                return arena.choice([self._words(words), *others])
+                return self._either(options)
             case Times(item, least, most):
                 return Repeat.make(self._term(item), least, most)
             case Named(name):
@@ -215,11 +217,28 @@ class _Compiler:
             case Regular(language):
                 return self._regular(language)
             case Embedded(contract):
-                from commitgate.automaton.automaton import start_of
-
-                return start_of(contract, arena, self._dialect, self._alphabet)
+                return self._embedded(contract)
             case _:
                 assert_never(expression)
+
+    def _embedded(self, contract: Contract[object]) -> Term:
+        from commitgate.automaton.automaton import start_of
+
+        found = self._contracts.get(id(contract))
+        if found is None:
+            found = start_of(contract, self._arena, self._dialect, self._alphabet)
+            self._contracts[id(contract)] = found
+        return found
+
+    def _either(self, options: Iterable[Expression]) -> Term:
+        words: list[str] = []
+        others: list[Term] = []
+        for option in options:
+            if isinstance(option, Word):
+                words.append(option.text)
+            else:
+                others.append(self._term(option))
+        return self._arena.choice([self._words(words), *others])
 
     def _words(self, texts: Iterable[str]) -> Term:
         spelled = {text.encode() for text in texts}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import assert_never
 
+from commitgate.automaton.counts import counts_of_counts
 from commitgate.automaton.grammar.expression import (
     Characters,
     Either,
@@ -70,7 +71,7 @@ class _Flattening:
             case Either():
                 return Either(parts), depth
             case Times(_, least, most):
-                return Times(parts[0], least, most), depth
+                return _times(parts[0], depth, least, most)
             case Word() | Words() | Characters() | Named() | Regular() | Embedded():
                 return expression, 0
             case _:
@@ -83,6 +84,15 @@ class _Flattening:
             name += "\N{MIDDLE DOT}"
         self._rules[name] = expression
         return Named(name), 0
+
+
+def _times(item: Expression, depth: int, least: int, most: int | None) -> tuple[Expression, int]:
+    """Return the repetition of an item, and its depth; one of a repetition is one itself, where its counts allow."""
+    if isinstance(item, Times):
+        counts = counts_of_counts((item.least, item.most), (least, most))
+        if counts is not None:
+            return Times(item.item, *counts), depth - 1
+    return Times(item, least, most), depth
 
 
 def parts_of(expression: Expression) -> tuple[Expression, ...]:

@@ -71,7 +71,7 @@ class ArrayRest(Deferred):
             index = min(index, max(shape.uniform_from, shape.least, 1))
         if _is_of_one_text(grammar, index):
             return ArrayRest(grammar, shape, depth, place, index, counts, used)
-        key = (ArrayRest, shape, depth, place, index, counts, used)
+        key = (ArrayRest, id(grammar), shape, depth, place, index, counts, used)
         return grammar.arena.intern(key, lambda: ArrayRest(grammar, shape, depth, place, index, counts, used))
 
     @property

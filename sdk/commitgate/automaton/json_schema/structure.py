@@ -128,7 +128,8 @@ class Grammar:
         """Return the term of a value of ``node`` that nests at most ``depth`` deep; empty where there is none."""
         if not self.schema.fits(node, depth):
             return self.arena.empty
-        return self.arena.intern((Value, node, depth), lambda: Value(self, node, depth))
+        # Several schemas may share an arena, and their places have the same names.
+        return self.arena.intern((Value, id(self), node, depth), lambda: Value(self, node, depth))
 
 
 class Value(Deferred):
