@@ -26,9 +26,38 @@ class Bomb:
     texts: tuple[bytes, ...] = field(default=NO_TEXT, repr=False)
 
 
+@dataclass(kw_only=True)
+class Report:
+    """Say what a bomb did.
+
+    Attributes:
+        name: the bomb's.
+        ends: as in ``Bomb.ends``; ``died`` where the process did not end by itself.
+        note: the error's message, or how the process ended.
+        ready_s: from the description to the end of compiling, or of refusing: seconds of processor time.
+        ready_bytes: peak of memory until then, over what was held before.
+        walk_byte_s: dearest byte of the bomb's texts, seconds.
+        walk_s: all of its texts, the schema's verdict on them with it.
+        mask_s: dearest mask of a random walk with the token taken by it, seconds.
+        most_bytes: peak of memory at the very end.
+        stopped: limits that were hit while texts were read or written.
+    """
+
+    name: str
+    ends: str = "compiles"
+    note: str = ""
+    ready_s: float = 0.0
+    ready_bytes: int = 0
+    walk_byte_s: float = 0.0
+    walk_s: float = 0.0
+    mask_s: float = 0.0
+    most_bytes: int = 0
+    stopped: list[str] = field(default_factory=list[str])
+
+
 def too_large(limit_name: str) -> str:
     """Return how a bomb ends that exceeds a limit."""
     return f"LimitExceededError {limit_name}"
 
 
-__all__ = ["COMPILES", "Bomb", "too_large"]
+__all__ = ["COMPILES", "Bomb", "Report", "too_large"]

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import pytest
 
 from commitgate import Contract
-from commitgate.automaton import Automaton, Dialect, compile
+from commitgate.automaton import Acceptor, Arena, Automaton, Dialect, Term, compile
+from commitgate.backends.base import TextDelta
 from commitgate.errors import LimitExceededError
+from commitgate.gate.gate import Gate
 from commitgate.languages import Choices, Edge, Grammar, Machine, Regex
 from commitgate.limits import Limits
+from commitgate.outcome import Violated
 
 Source: TypeAlias = object
 """Whatever a contract can be made of."""
@@ -241,3 +244,153 @@ def test_limit_on_texts_is_on_by_default(case: Written) -> None:
     for automaton in limited(case):
         assert automaton.accepts(case.text(default).encode())
         assert not automaton.accepts(case.text(default + 1).encode())
+
+
+def test_alternatives_past_branches_are_checked_and_counted_for_each_place() -> None:
+    def places(count: int) -> dict[str, object]:
+        branches = [{"type": "array", "minItems": 2 * n, "maxItems": 2 * n} for n in range(count)]
+        return {"properties": {name: {"anyOf": branches} for name in ("a", "b")}}
+
+    def levels(count: int, limits: Limits) -> set[str]:
+        rows = compile(places(count), limits=limits).support  # type: ignore[arg-type]
+        return {row.level for row in rows if row.keyword == "anyOf"}
+
+    for count, level in ((4, "decoded"), (5, "decoded"), (6, "checked")):
+        assert levels(count, Limits(branches=5)) == {level}
+    assert levels(1_000, Limits()) == {"decoded"}
+    assert levels(1_001, Limits()) == {"checked"}
+
+
+def test_work_past_effort_is_checked_and_counted_for_each_contract() -> None:
+    branches = [{"properties": {f"k{n}": NULL}, "required": [f"k{n}"]} for n in range(12)]
+    schema = {"type": "object", "allOf": [{"anyOf": branches}, {"anyOf": branches}], "not": {"required": ["z"]}}
+
+    def levels(effort: int) -> set[str]:
+        return {row.level for row in compile(schema, limits=Limits(effort=effort)).support}  # type: ignore[arg-type]
+
+    most = next(entry.default for entry in fields(Limits) if entry.name == "effort")
+    below, least = 1, int(most)
+    while least - below > 1:
+        middle = (below + least) // 2
+        below, least = (below, middle) if levels(middle) == {"decoded"} else (middle, least)
+    assert 1 < least < int(most)
+    for _ in range(2):
+        assert "checked" in levels(least - 1)
+        assert levels(least) == levels(least + 1) == {"decoded"}
+    exploding = {"allOf": [{"pattern": f"a.{{{n}}}b"} for n in range(1, 30)]}
+    assert "checked" in {row.level for row in compile(exploding).support}
+
+
+STATEFUL = {"type": "string", "maxLength": 5_000}
+"""Each number of characters that are left is a state of its own."""
+
+
+def states_of(text: bytes) -> int:
+    automaton = compile(STATEFUL)
+    assert automaton.accepts(text)
+    return len(automaton.arena)
+
+
+def test_states_are_bounded_for_each_automaton() -> None:
+    text = b'"' + b"x" * 100 + b'"'
+    needed = states_of(text)
+    for spare in (1, 0, 0):
+        assert compile(STATEFUL, limits=Limits(states=needed + spare)).accepts(text)
+    with pytest.raises(LimitExceededError) as caught:
+        compile(STATEFUL, limits=Limits(states=needed - 1)).accepts(text)
+    assert (caught.value.limit_name, caught.value.limit, caught.value.found) == ("states", needed - 1, needed)
+    assert compile(STATEFUL, limits=Limits(states=needed)).accepts(text)
+
+
+def test_states_are_bounded_by_default() -> None:
+    arena, most = compile(True).arena, Limits().states
+    text = bytes(most + 1)
+
+    def make_terms() -> None:
+        for offset in range(most + 1):
+            arena.literal(text, offset)
+
+    with pytest.raises(LimitExceededError) as caught:
+        make_terms()
+    assert (caught.value.limit_name, caught.value.limit) == ("states", most)
+
+
+def ways(arena: Arena, count: int) -> list[Term]:
+    """Return so many terms that cannot be joined."""
+    return [arena.chain(arena.run(1 << n % 256, 1, 2 + n // 256), arena.literal(b"%d" % n)) for n in range(count)]
+
+
+@pytest.mark.parametrize("most", [5, Limits().alternatives], ids=["small", "default"])
+def test_ways_to_go_on_are_bounded_for_each_state(most: int) -> None:
+    arena = compile(True, limits=Limits() if most == Limits().alternatives else Limits(alternatives=most)).arena
+    found = ways(arena, most + 1)
+    arena.begin_step()
+    for count in (most - 1, most):
+        assert arena.choice(found[:count]) is not arena.empty
+    with pytest.raises(LimitExceededError) as caught:
+        arena.choice(found)
+    assert (caught.value.limit_name, caught.value.limit, caught.value.found) == ("alternatives", most, most + 1)
+    assert arena.choice(found[1:]) is not arena.empty
+
+
+def test_work_of_a_step_is_bounded_and_counted_for_each_step() -> None:
+    arena = compile(True, limits=Limits(step_work=5)).arena
+    letters = [arena.literal(bytes((97 + n,))) for n in range(6)]
+    for count in (4, 5, 5):
+        arena.begin_step()
+        arena.choice(letters[:count])
+    arena.begin_step()
+    with pytest.raises(LimitExceededError) as caught:
+        arena.choice(letters)
+    assert (caught.value.limit_name, caught.value.limit, caught.value.found) == ("step_work", 5, 6)
+    arena.begin_step()
+    arena.choice(letters[:5])
+
+
+def test_work_of_a_step_is_bounded_by_default() -> None:
+    arena, most = compile(True).arena, Limits().step_work
+    letters = [arena.literal(b"a"), arena.literal(b"b")]
+    arena.begin_step()
+
+    def look_at_many() -> None:
+        for _ in range(most // 2 + 1):
+            arena.choice(letters)
+
+    with pytest.raises(LimitExceededError) as caught:
+        look_at_many()
+    assert (caught.value.limit_name, caught.value.limit) == ("step_work", most)
+
+
+class Anything:
+    """Accept every text at once, so that long ones take no time."""
+
+    is_dead = False
+    is_accepting = True
+    is_finished = False
+    position = 0
+
+    def feed(self, data: bytes) -> bool:
+        self.position += len(data)
+        return True
+
+
+def breach(length: int, most: int) -> Violated | None:
+    """Return what a gate finds wrong with a text of one letter, so many times."""
+    gate = Gate(cast("Acceptor", Anything()), json_acceptor=None, text_bytes=most, key_bytes=9)
+    gate.feed(TextDelta(b"a" * length))
+    return gate.evidence.violation
+
+
+@pytest.mark.parametrize("most", [5, Limits().text_bytes], ids=["small", "default"])
+def test_bytes_of_an_answer_are_bounded_for_each_answer(most: int) -> None:
+    for _ in range(2):
+        assert breach(most - 1, most) is None
+        assert breach(most, most) is None
+        found = breach(most + 1, most)
+        assert found is not None
+        assert (found.kind, found.position) == ("limit", most)
+
+
+def test_every_limit_has_its_five_tests() -> None:
+    apart = {"branches", "effort", "states", "alternatives", "step_work", "text_bytes"}
+    assert {case.name for case in (*REFUSED, *WRITTEN)} | apart == {entry.name for entry in fields(Limits)}

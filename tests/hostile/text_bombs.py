@@ -82,12 +82,12 @@ REGEXES = (
     Bomb(
         name="regex of 100 look-aheads",
         make=lambda: Regex("".join(f"(?=.*{chr(97 + n % 26)}{n})" for n in range(100)) + ".*"),
-        ends="UnsupportedError",
+        ends=too_large("pattern_states"),
     ),
     Bomb(
         name="regex of 20 look-aheads",
         make=lambda: Regex("".join(f"(?=.*{chr(97 + n)})" for n in range(20)) + ".*"),
-        ends="UnsupportedError",
+        ends=too_large("pattern_states"),
     ),
     Bomb(
         name="regex of look-aheads in a star",
@@ -183,7 +183,7 @@ GRAMMARS = (
     Bomb(
         name="grammar of 20,000 alternatives that begin alike",
         make=lambda: gbnf("root ::= (" + " | ".join(f'x "{n}"' for n in range(20_000)) + ")*", 'x ::= "a"*'),
-        texts=(LONG_A,),
+        ends=too_large("alternatives"),
     ),
     Bomb(
         name="grammar of 100,001 symbols",
