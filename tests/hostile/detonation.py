@@ -2,8 +2,8 @@
 
 ``python -m hostile.detonation`` imports the library once, then reads names of bombs from its input, a line each. For
 each it forks a child, which is bounded in memory and processor time by the system, and writes what happened as one line
-of JSON. Times are the child's processor time, corrected by how long a known piece of work takes just then; memory is how
-far its peak lies over what it held before.
+of JSON. Times are the child's processor time, corrected by how long known work takes just then; memory is how far its
+peak lies over what it held before.
 """
 
 from __future__ import annotations

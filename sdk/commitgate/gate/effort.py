@@ -63,7 +63,8 @@ class Effort:
         root = references.root
         ways = whole.of(root) if isinstance(root, dict) else 1
         everywhere = _Ways[JsonObject](self._in_place, id, MOST_IN_PLACE)
-        reached = (node for node in references.nodes() if whole.has_counted(node))
+        # Without references each schema is reached in one way alone.
+        reached = (node for node in references.nodes() if whole.has_counted(node)) if references.has_any else ()
         self.ways_in_place = min(max(map(everywhere.of, reached), default=0), MOST_IN_PLACE + 1)
         self._is_remembered = whole.leading_back
         self._most: int | None = MOST_CHECKED if ways > FEW_WAYS else None

@@ -16,6 +16,7 @@ from commitgate.pointer import value_at
 
 _IN_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
 _IN_PLACE = ("if", "then", "else")
+_REFERRING = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
 class References:
@@ -24,10 +25,15 @@ class References:
     Args:
         root: the schema; it must not change afterwards.
         documents: further documents by their URI.
+
+    Attributes:
+        root: the schema.
+        has_any: something refers to a schema.
     """
 
     def __init__(self, root: JsonObject | bool, documents: Mapping[str, JsonObject | bool] | None = None) -> None:
         self.root = root
+        self.has_any = False
         self._named: dict[str, JsonValue] = {"": root}
         self._dynamic: dict[str, list[JsonObject]] = {}
         self._bases: dict[int, str] = {}
@@ -59,7 +65,7 @@ class References:
 
     def referred(self, schema: JsonObject) -> Iterator[JsonValue]:
         """Yield the schemas to which the references of ``schema`` may lead."""
-        for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+        for keyword in _REFERRING:
             reference = schema.get(keyword)
             if not isinstance(reference, str):
                 continue
@@ -87,6 +93,7 @@ class References:
                 inside = self._name(value, inside)
                 self._bases[id(value)] = inside
                 self._nodes.append(value)
+                self.has_any = self.has_any or any(keyword in value for keyword in _REFERRING)
                 waiting.extend((member, inside) for member in value.values())
             elif isinstance(value, list):
                 waiting.extend((item, inside) for item in value)
