@@ -20,7 +20,7 @@ export PYTHONUNBUFFERED := 1
 export OMP_WAIT_POLICY ?= PASSIVE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-terminal demo-web demo-refund test lint format maskbench prove install clean
+.PHONY: help demo demo-terminal demo-web demo-refund demo-grammars test lint format maskbench prove install clean
 
 help: ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(MAKEFILE_LIST)
@@ -44,6 +44,11 @@ demo-refund: $(RUNTIME) ## Refund orders with tools: an approval, a denial, a cr
 	@rm -rf $(DEMO)-refund
 	@mkdir -p $(DEMO)-refund
 	@$(PY) examples/refund/refunds.py $(DEMO)-refund
+
+demo-grammars: $(RUNTIME) ## Have the bundled model answer in SQL and in arithmetic, each under a grammar
+	@$(VENV)/bin/commitgate models pull
+	@$(PY) examples/grammars/sql_questions.py
+	@$(PY) examples/grammars/arithmetic_questions.py
 
 test: lint ## Run every check and every test
 	$(VENV)/bin/commitgate models pull

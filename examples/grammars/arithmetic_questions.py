@@ -16,20 +16,16 @@ CONTRACT = Contract.of(Grammar(GRAMMAR, syntax="lark"), name="arithmetic", versi
 SYSTEM = "Write the expression that answers the question. Do not work it out."
 # A model this small follows what it sees done.
 SHOWN = {
-    "What is seven plus eight?": "7 + 8",
-    "What are three apples at 5 each and one bag at 2?": "3 * 5 + 2",
-    "What is the square of eleven?": "11 ** 2",
-    "Which is larger, 9 or 4?": "max(9, 4)",
-    "How many are three dozen?": "3 * dozen",
-    "What is nine divided by four?": "9 / 4",
+    "What is 7 plus 8?": "7 + 8",
+    "What do 3 apples at 5 each and a bag at 2 cost?": "3 * 5 + 2",
+    "What is the square of 11?": "11 ** 2",
+    "What is 9 divided by 4?": "9 / 4",
 }
 QUESTIONS = [
-    "What is twelve plus thirty?",
-    "What are four pens at 3 each and one book at 20?",
+    "What is 12 plus 30?",
+    "What do 4 pens at 3 each and a book at 20 cost?",
     "What is the square of 123456789?",
-    "Which is larger, 17 or 71?",
-    "How many are five dozen?",
-    "What is one divided by zero?",
+    "What is 5 divided by 0?",
 ]
 
 
@@ -53,11 +49,10 @@ async def main(questions: list[str]) -> None:
     async with Client() as client:
         for question in questions:
             outcome = await ask(client, question)
-            print(f"\n{question}\n  {outcome.partial_text}")
             if isinstance(outcome, Committed):
-                print(f"  = {calculate(outcome.value)}")
+                print(f"\n{question}\n  {outcome.value}\n  = {calculate(outcome.value)}")
             else:
-                print(f"  {outcome.name}: {outcome.summary()}")
+                print(f"\n{question}\n  {outcome.partial_text}\n  {outcome.name}: {outcome.summary()}")
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ class OrderDatabase:
         return None
 
     def may_be_seen(self, query: str, context: CheckContext) -> RuleViolation | None:
-        """Refuse columns that the caller may not see, of which grammar and model know nothing. An authorization check."""
+        """Refuse columns that the caller may not see. Neither grammar nor model knows of this authorization check."""
         if "customers.phone" in self.columns_of(query) and context.principal != "manager":
             return RuleViolation("private_column", "the caller may not see telephone numbers")
         return None

@@ -19,20 +19,16 @@ SYSTEM = (
 )
 # A model this small follows what it sees done.
 SHOWN = {
-    "How many customers are there?": "SELECT COUNT(*) FROM customers;",
-    "Which orders are for a table?": "SELECT * FROM orders WHERE product = 'table';",
-    "What is the phone number of Eve?": "SELECT phone FROM customers WHERE name = 'Eve';",
-    "What did Finn order?": "SELECT product FROM orders JOIN customers ON orders.customer_id = customers.id WHERE name = 'Finn';",
-    "What is the total amount of all orders?": "SELECT SUM(amount) FROM orders;",
-    "Which order was the cheapest?": "SELECT * FROM orders ORDER BY amount ASC LIMIT 1;",
+    "Who lives in Rome?": "SELECT name FROM customers WHERE city = 'Rome'",
+    "What is the phone number of Eve?": "SELECT phone FROM customers WHERE name = 'Eve'",
+    "Which orders are for a table?": "SELECT * FROM orders WHERE product = 'table'",
+    "What did Finn order?": (
+        "SELECT product FROM customers JOIN orders ON customers.id = orders.customer_id WHERE name = 'Finn'"
+    ),
 }
 QUESTIONS = [
-    "How many orders are there?",
-    "Which customers live in Oslo?",
     "What did Ben order?",
-    "Which order was the most expensive?",
-    "What is the total amount of the orders for a desk?",
-    "How many orders were there for each product?",
+    "Which orders are for a lamp?",
     "What is the phone number of Dev?",
     "Delete all orders of Ada!",
 ]
@@ -48,7 +44,7 @@ async def ask(client: Client, database: OrderDatabase, question: str, *, caller:
         CONTRACT,
         messages=[*messages, Message("user", question)],
         prompt_schema="none",
-        sampling=Sampling(temperature=0.0, max_tokens=80),
+        sampling=Sampling(temperature=0.0, max_tokens=60),
         rules=[database.can_be_planned],
         authorize=database.may_be_seen,
         principal=caller,
@@ -61,13 +57,10 @@ async def main(questions: list[str]) -> None:
     async with Client() as client:
         for question in questions:
             outcome = await ask(client, database, question, caller="clerk")
-            print(f"\n{question}\n  {outcome.partial_text.strip()}" if not isinstance(outcome, Committed) else f"\n{question}\n  {outcome.value}")
-            mass=outcome.receipt.legal_mass_mean
-            print(mass)
             if isinstance(outcome, Committed):
-                print(*(f"  -> {row}" for row in database.rows(outcome.value)), sep="\n")
+                print(f"\n{question}\n  {outcome.value}", *database.rows(outcome.value), sep="\n  -> ")
             else:
-                print(f"  {outcome.name}: {outcome.summary()}")
+                print(f"\n{question}\n  {outcome.partial_text} (not run)\n  {outcome.name}: {outcome.summary()}")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 from hypothesis import strategies as st
 
@@ -130,7 +131,7 @@ _edge_texts = st.one_of(
 def machines(draw: st.DrawFn) -> Walked:
     """Draw machines of up to four states in a row, with further edges between them; circles that read nothing too."""
     names = [f"s{number}" for number in range(draw(st.integers(1, 4)))]
-    pairs = [*zip(names, names[1:], strict=False)]
+    pairs = [*pairwise(names)]
     pairs += draw(st.lists(st.tuples(st.sampled_from(names), st.sampled_from(names)), max_size=4))
     texts = [draw(_edge_texts) for _ in pairs]
     accepting = {names[-1], *draw(st.lists(st.sampled_from(names), max_size=1))}

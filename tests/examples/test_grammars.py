@@ -84,7 +84,7 @@ def test_samples_use_the_whole_dialect() -> None:
         "SELECT COUNT(DISTINCT product) FROM orders WHERE product LIKE 'l%' AND amount NOT BETWEEN 10 AND 99.50",
         "SELECT city, SUM(amount) FROM customers JOIN orders ON customers.id = orders.customer_id\n"
         "WHERE orders.product IN ('lamp', 'it''s') GROUP BY city HAVING COUNT(*) > 1 ORDER BY SUM(amount) DESC LIMIT 3",
-        "SELECT product FROM orders WHERE customer_id IN (SELECT id FROM customers WHERE name = 'Ada') LIMIT 5 OFFSET 2",
+        "SELECT product FROM orders WHERE customer_id IN (SELECT id FROM customers WHERE id = 2) LIMIT 5 OFFSET 1",
         "SELECT id FROM orders WHERE amount > (SELECT AVG(amount) FROM orders) AND ordered_on < '2026-03-01'",
     ],
 )
@@ -123,7 +123,8 @@ def test_every_sampled_expression_is_one_that_python_reads() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["1", "2 + 3*4", "-x ** -2", "((1.50))", "max(1, min(a, b_2), f())", "a/b/c - -d", "1-2-3", "iffy + is_", "0.5"]
+    "text",
+    ["1", "2 + 3*4", "-x ** -2", "((1.50))", "max(1, min(a, b_2), f())", "a/b/c - -d", "1-2-3", "iffy + is_", "0.5"],
 )
 def test_expressions_that_python_and_the_grammar_both_read(text: str) -> None:
     ast.parse(text, mode="eval")
@@ -132,7 +133,24 @@ def test_expressions_that_python_and_the_grammar_both_read(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "1 +", "* 2", "(1", "1)", "1 2", "01", "1.", "2 *** 3", "f(,)", "f(1,)", "if", "1 + not", "a.b", "a[0]", "a == b"],
+    [
+        "",
+        "1 +",
+        "* 2",
+        "(1",
+        "1)",
+        "1 2",
+        "01",
+        "1.",
+        "2 *** 3",
+        "f(,)",
+        "f(1,)",
+        "if",
+        "1 + not",
+        "a.b",
+        "a[0]",
+        "a == b",
+    ],
 )
 def test_what_is_no_arithmetic_is_refused(text: str) -> None:
     assert not arithmetic().accepts(text.encode())
@@ -172,7 +190,9 @@ async def test_telephone_numbers_are_for_the_manager_alone(sql_program: ModuleTy
     assert isinstance(await query(sql_program, text, caller="manager"), Committed)
 
 
-@pytest.mark.parametrize("text", ["DELETE FROM orders", "PRAGMA query_only = 0", "SELECT nothing FROM orders", "ATTACH 'x' AS y"])
+@pytest.mark.parametrize(
+    "text", ["DELETE FROM orders", "PRAGMA query_only = 0", "SELECT nothing FROM orders", "ATTACH 'x' AS y"]
+)
 def test_database_refuses_by_itself_what_does_not_only_read(sql_program: ModuleType, text: str) -> None:
     database = sql_program.OrderDatabase()
     assert database.can_be_planned(text).code == "no_plan"
@@ -187,7 +207,7 @@ async def expression(program: ModuleType, text: str) -> Outcome[str]:
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("text", ["1 / 0", "nothing + 1", "open(1)", "9 ** 99", "9 ** 64 ** 64", "max()", "max(1)", "abs(1, 2)"])
+@pytest.mark.parametrize("text", ["1 / 0", "nothing + 1", "open(1)", "9 ** 99", "9 ** 64 ** 64", "max()", "abs(-1)"])
 async def test_expression_without_a_value_is_refused(arithmetic_program: ModuleType, text: str) -> None:
     outcome = await expression(arithmetic_program, text)
     assert isinstance(outcome, Invalid)
@@ -197,7 +217,7 @@ async def test_expression_without_a_value_is_refused(arithmetic_program: ModuleT
 @pytest.mark.anyio
 @pytest.mark.parametrize(
     ("text", "wanted"),
-    [("1 + 2*3", "7"), ("-2 ** 2", "-4"), ("2 ** -2", "1/4"), ("0.1 + 0.2", "3/10"), ("max(2, dozen)", "12")],
+    [("1 + 2*3", "7"), ("-2 ** 2", "-4"), ("2 ** -2", "1/4"), ("0.1 + 0.2", "3/10"), ("max(2, dozen) - max(1)", "11")],
 )
 async def test_expression_is_worked_out_exactly(arithmetic_program: ModuleType, text: str, wanted: str) -> None:
     outcome = await expression(arithmetic_program, text)
