@@ -33,7 +33,7 @@ from commitgate.gate.strict_parse import strict_parse
 from commitgate_local import MaskEngine, Vocabulary
 
 HARD_BYTES = 1 << 30
-HARD_S = 60
+HARD_S = 20
 REFERENCE_S = 0.020
 """What ``_reference_s`` takes on the machine of docs/hostile.md when it is idle; a slower or busy one takes longer."""
 STEPS = 30

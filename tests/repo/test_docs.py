@@ -96,9 +96,12 @@ FIXED = [
 ]
 NOT_MET = {
     # How things are remembered, written or shown; what is accepted and generated does not depend on it.
+    "commitgate.automaton.grammar.compiler.MAX_INLINED",
+    "commitgate.automaton.grammar.compiler.MAX_INLINED_DEPTH",
+    "commitgate.automaton.grammar.flattening.MAX_DEPTH",
     "commitgate.automaton.json_schema.arrays.MAX_KEPT_ITEMS",
     "commitgate.automaton.json_schema.excerpt.MAX_CHARACTERS",
-    "commitgate.automaton.regex.parser.MAX_COUNT",
+    "commitgate.automaton.regex.character_reader.MAX_COUNT",
     "commitgate.automaton.regex.syntax.MAX_SHARED_LETTERS",
     "commitgate.gate.pattern_search.MAX_SEARCH_STEPS",
     "commitgate.gate.rust_pattern.MOST_CHARACTERS",
