@@ -19,9 +19,11 @@ SYSTEM = (
 )
 # A model this small follows what it sees done.
 SHOWN = {
+    "How many customers are there?": "SELECT COUNT(*) FROM customers",
     "Who lives in Rome?": "SELECT name FROM customers WHERE city = 'Rome'",
     "What is the phone number of Eve?": "SELECT phone FROM customers WHERE name = 'Eve'",
     "Which orders are for a table?": "SELECT * FROM orders WHERE product = 'table'",
+    "What do all tables cost together?": "SELECT SUM(amount) FROM orders WHERE product = 'table'",
     "What did Finn order?": (
         "SELECT product FROM customers JOIN orders ON customers.id = orders.customer_id WHERE name = 'Finn'"
     ),
