@@ -163,6 +163,11 @@ GRAMMARS = (
     Bomb(
         name="grammar of 9,999 rules left recursive in a ring",
         make=lambda: gbnf("root ::= r0", *(f'r{n} ::= r{(n + 1) % 9_999} "a" | "b"' for n in range(9_999))),
+        ends=too_large("grammar_symbols"),
+    ),
+    Bomb(
+        name="grammar of 5,000 rules left recursive in a ring",
+        make=lambda: gbnf("root ::= r0", *(f'r{n} ::= r{(n + 1) % 5_000} "a" | "b"' for n in range(5_000))),
         texts=(b"b" + LONG_A,),
     ),
     Bomb(
@@ -240,6 +245,13 @@ GRAMMARS = (
         make=lambda: lark(
             "start: (" + " | ".join(f"T{n}" for n in range(9_000)) + ")*", *(f'T{n}: "a"+ "{n}"' for n in range(9_000))
         ),
+        ends=too_large("grammar_symbols"),
+    ),
+    Bomb(
+        name="lark of 3,000 terminals",
+        make=lambda: lark(
+            "start: (" + " | ".join(f"T{n}" for n in range(3_000)) + ")*", *(f'T{n}: "a"+ "{n}"' for n in range(3_000))
+        ),
         texts=(LONG_A,),
     ),
     Bomb(
@@ -308,12 +320,19 @@ MACHINES = (
             [Edge("s0", {"type": "object", "properties": {f"k{n}": True}}, "s1") for n in range(2_000)]
             + [Edge("s1", "", "s0"), Edge("s1", "", "end")]
         ),
-        texts=(b"{}" * 500,),
+        ends="NotationError",
     ),
     Bomb(
         name="machine of 300 schemas that explode",
         make=lambda: machine(
             [Edge("s0", {"pattern": f"^(a|b)*a(a|b){{20}}c{n}$"}, "s1") for n in range(300)] + [Edge("s1", "", "end")]
+        ),
+        ends="NotationError",
+    ),
+    Bomb(
+        name="machine of 15 schemas that explode",
+        make=lambda: machine(
+            [Edge("s0", {"pattern": f"^(a|b)*a(a|b){{20}}c{n}$"}, "s1") for n in range(15)] + [Edge("s1", "", "end")]
         ),
         texts=(b'"' + LONG_AB,),
     ),
