@@ -6,7 +6,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from commitgate.automaton.terms import Arena
 from commitgate.errors import MisuseError
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from commitgate.automaton.terms import Term
     from commitgate.contract import Contract
     from commitgate.json_value import JsonObject
+    from commitgate.languages import Language
 
-ContractLike: TypeAlias = "Contract[object] | type[object] | JsonObject | bool"
+ContractLike: TypeAlias = "Contract[object] | Language[object] | type[object] | JsonObject | bool"
 
 DEFAULT_CACHE_BYTES = 128 * 1024 * 1024
 
@@ -153,14 +154,14 @@ class MaskEngine:
         """Return a matcher at the beginning of a text of the contract, compiled on first use.
 
         Args:
-            contract: a contract, or what makes one: a JSON Schema, a model class.
+            contract: a contract, or what makes one: a JSON Schema, a model class, a ``Regex``, ``Grammar`` or the like.
 
         Raises:
             ContractError: it cannot be compiled for this vocabulary.
         """
         from commitgate.contract import Contract
 
-        return self.matcher_of(self._start(Contract[object].of(contract)))
+        return self.matcher_of(self._start(Contract[object].of(cast("type[object]", contract))))
 
     def matcher_of(self, start: Term) -> Matcher:
         """Return a matcher for a language given as a term, over bytes that this vocabulary can spell."""

@@ -100,7 +100,7 @@ class Edge:
     Args:
         source: the state before the text.
         on: the text: a str stands for itself; else whatever a contract can be made of, such as ``Regex("[0-9]+")`` or
-            a JSON Schema. A contract may be given too; of it only the language counts, its checks are not asked.
+            a JSON Schema, or a contract that is all language: no checks, no refusal, no keyword that is only checked.
         target: the state behind it.
     """
 

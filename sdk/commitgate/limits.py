@@ -23,10 +23,10 @@ class Limits:
         effort: work that telling alternatives apart may take, in meetings of two small ones (about 50 microseconds
             each); past that a keyword is only checked.
         nodes: schemas within the schema; and those that values meet, each in each combination in which it is used.
-        states: automaton states made while compiling and walking; one with many alternatives counts once for every 16.
+        states: automaton states made while compiling and walking; one with many alternatives counts once for every 4.
         alternatives: ways to go on that one state may keep open.
-        step_work: alternatives that are looked at while it is worked out which tokens may follow one state (about half
-            a microsecond each).
+        step_work: alternatives that are looked at while one token is read, or while it is worked out which may follow
+            (one to two microseconds each).
         grammar_rules: rules of a grammar, or states of a machine.
         grammar_symbols: words, classes, names and groups of all rules of a grammar together.
         edges: edges of a machine.
@@ -51,9 +51,9 @@ class Limits:
     nodes: int = 12_000
     states: int = 400_000
     alternatives: int = 10_000
-    step_work: int = 4_000_000
+    step_work: int = 300_000
     grammar_rules: int = 10_000
-    grammar_symbols: int = 100_000
+    grammar_symbols: int = 25_000
     edges: int = 10_000
     nesting: int = 64
     text_bytes: int = 16_777_216

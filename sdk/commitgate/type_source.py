@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from commitgate.errors import MisuseError, SchemaError
 from commitgate.json_value import JsonSchema
+from commitgate.languages import Language
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -29,6 +30,9 @@ def schema_of_type(schema: object) -> tuple[TypeAdapter[object], JsonSchema]:
     if isinstance(schema, BaseModel):
         name = type(schema).__name__
         raise MisuseError(f"schema is an instance of {name}; pass the class {name} itself")
+    if any(schema is kind for kind in Language.__subclasses__()):
+        name = name_of_type(schema)
+        raise MisuseError(f"schema is the class {name}; give what it describes: {name}(...)")
     if callable(getattr(schema, "effect_of_call", None)):
         raise MisuseError("schema is a tool; give the contract of its arguments: tool.contract")
     if isinstance(schema, _VALUES) or schema is None:

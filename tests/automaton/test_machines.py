@@ -135,6 +135,9 @@ def test_many_wrong_states_are_told_in_few_words() -> None:
         (Grammar("nothing"), NotationError, "/edges/1"),
         ({"type": "object", "properties": {"a": {"type": "nothing"}}}, ContractError, "/edges/1/properties/a"),
         (False, UnsatisfiableError, "/edges/1"),
+        ({"type": "array", "uniqueItems": True}, UnsupportedError, "/edges/1"),
+        (Contract.of({"type": "integer"}, rules=[lambda _: None]), MisuseError, None),
+        (Contract.of({"type": "integer"}, refusal=True), MisuseError, None),
         (Machine(start="p", accepting=["q"], edges=[Edge("p", Regex("["), "q")]), NotationError, "/edges/1/edges/0"),
         (7, MisuseError, None),
         ("\ud800", MisuseError, None),
@@ -170,7 +173,7 @@ def replace_edges(machine: Machine, edges: list[Edge]) -> Machine:
 
 
 def test_one_schema_on_many_edges_is_read_once() -> None:
-    shared = {"enum": list(range(5000))}
+    shared: EdgeText = {"enum": [*range(5000)]}
     names = [f"s{index}" for index in range(2000)]
     edges = [Edge(name, shared, following) for name, following in pairwise(names)]
     contract = Contract.of(Machine(start=names[0], accepting=[names[-1]], edges=edges))
@@ -275,3 +278,8 @@ def test_any_json_is_bounded_in_depth_and_may_ask_for_objects() -> None:
 def test_descriptions_of_the_wrong_kind_are_misuse(kind: Callable[..., object], arguments: dict[str, object]) -> None:
     with pytest.raises(MisuseError):
         kind(**arguments)
+
+
+def test_the_class_in_place_of_what_it_describes_is_misuse() -> None:
+    with pytest.raises(MisuseError, match=r"Regex\(\.\.\.\)"):
+        Contract.of(Regex)

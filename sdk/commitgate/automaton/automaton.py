@@ -147,11 +147,11 @@ def compile(
             contract = replace(contract, reviewed_digest=None, **given)
         arena = _arena(contract.limits)
         start = start_of(contract, arena, dialect, alphabet, style)
-        return Automaton(arena, start, _support(contract.analysis))
+        return Automaton(arena, start, contract.analysis.support)
     meaning = analyse(source, limits or Limits(), formats=formats or "assert", documents=documents)
     arena = _arena(meaning.meaning.document.limits)
     grammar = Grammar(arena, meaning, dialect, Spelling(dialect == "generate", alphabet), style or Style())
-    return Automaton(arena, grammar.text(), _support(meaning))
+    return Automaton(arena, grammar.text(), meaning.support)
 
 
 def start_of(
@@ -174,10 +174,6 @@ def start_of(
 
 def _arena(limits: Limits) -> Arena:
     return Arena(max_states=limits.states, max_alternatives=limits.alternatives, max_step_work=limits.step_work)
-
-
-def _support(meaning: Satisfiability | TextMeaning) -> tuple[SupportRow, ...]:
-    return meaning.support if isinstance(meaning, TextMeaning) else meaning.meaning.document.support.rows
 
 
 __all__ = ["Automaton", "analyse", "analyse_text", "compile", "start_of"]

@@ -33,8 +33,11 @@ from commitgate.errors import LimitExceededError
 
 TermT = TypeVar("TermT", bound="Term")
 
-_ALTERNATIVES_OF_A_STATE = 16
+_ALTERNATIVES_OF_A_STATE = 4
 """Alternatives that count as one state more: they take about as much memory."""
+
+_LOOKS_OF_A_PRODUCT = 32
+"""Looks at alternatives that take about as long as refining two partitions."""
 
 _SHOWN_ALTERNATIVES = 8
 """How many ways on are named in words."""
@@ -48,7 +51,7 @@ class Arena:
 
     Args:
         max_states: most terms to make; one more raises ``LimitExceededError``. A term with many alternatives counts
-            once for every 16 of them, so that the bound holds for memory too.
+            once for every 4 of them, so that the bound holds for memory too.
         max_alternatives: most alternatives of one term; one more raises ``LimitExceededError``.
         max_step_work: most alternatives to look at in one step; see ``begin_step``.
 
@@ -100,6 +103,7 @@ class Arena:
         """Return the coarsest partition that both refine to."""
         found = self._products.get((first, second))
         if found is None:
+            self.spend(_LOOKS_OF_A_PRODUCT)
             pairs = list(zip(first.class_of, second.class_of, strict=True))
             numbers = {pair: number for number, pair in enumerate(dict.fromkeys(((0, 0), *pairs)))}
             found = self.partition(Partition(bytes(map(numbers.__getitem__, pairs))))
@@ -194,9 +198,7 @@ class Arena:
                     flat[id(member)] = member
             elif option is not self.empty:
                 flat[id(option)] = option
-        self.work += len(flat)
-        if self.work > self._allowed_work:
-            raise self._refuse_work()
+        self.spend(len(flat))
         if len(flat) > 1:
             if depth < _JOINED_DEPTH:
                 flat = self._joined(flat, depth + 1)
@@ -241,6 +243,16 @@ class Arena:
         other threads look at meanwhile counts too; the limit is far beyond what a step takes.
         """
         self._allowed_work = self.work + steps * self._max_step_work
+
+    def spend(self, looks: int) -> None:
+        """Count looks at alternatives.
+
+        Raises:
+            LimitExceededError: the step that began last has taken more than ``max_step_work``.
+        """
+        self.work += looks
+        if self.work > self._allowed_work:
+            raise self._refuse_work()
 
     def _refuse_work(self) -> LimitExceededError:
         return LimitExceededError(
@@ -689,6 +701,7 @@ class Sequence(Term):
             if not term.head.nullable:
                 return self.arena.choice(options)
             term = term.rest
+        self.arena.spend(len(options))
         return self.arena.choice((*options, term.step(byte)))
 
     def _derive_head(self, byte: int) -> Term:
@@ -737,6 +750,7 @@ class Choice(Term):
         return result
 
     def _derive(self, byte: int) -> Term:
+        self.arena.spend(len(self.options))
         return self.arena.choice(option.step(byte) for option in self.options)
 
 

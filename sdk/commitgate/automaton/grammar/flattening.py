@@ -30,9 +30,20 @@ def flattened(rules: Mapping[str, Expression]) -> dict[str, Expression]:
     """Return the same rules, none deeper than ``MAX_DEPTH``; what stood deeper has rules of its own behind them."""
     found = dict(rules)
     for name, expression in rules.items():
-        inner = _Flattening(name, found)
-        found[name] = inner.flat(expression)
+        if not _is_flat(expression):
+            found[name] = _Flattening(name, found).flat(expression)
     return found
+
+
+def _is_flat(root: Expression) -> bool:
+    """Return whether an expression is no deeper than the bound and repeats no repetition."""
+    waiting = [(root, 0)]
+    while waiting:
+        expression, depth = waiting.pop()
+        if depth > MAX_DEPTH or (isinstance(expression, Times) and isinstance(expression.item, Times)):
+            return False
+        waiting.extend((part, depth + 1) for part in parts_of(expression))
+    return True
 
 
 class _Flattening:

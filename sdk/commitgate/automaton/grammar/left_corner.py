@@ -144,7 +144,9 @@ class LeftCorners:
         found: dict[tuple[int, ...], _Use] = {}
         waiting = [corner]
         while waiting:
-            for owner, rest in uses.get(id(waiting.pop()), (goal, []))[1]:
+            ways = uses.get(id(waiting.pop()), (goal, []))[1]
+            self.arena.spend(len(ways))
+            for owner, rest in ways:
                 if rest:
                     found[id(owner), *map(id, rest)] = (owner, rest)
                 if id(owner) not in reached and all(map(is_nullable, rest)):
@@ -166,6 +168,7 @@ class LeftCorners:
         waiting: list[Nonterminal] = [goal]
         while waiting:
             owner = waiting.pop()
+            self.arena.spend(len(owner.productions))
             for production in owner.productions:
                 for symbol, rest in beginnings(production):
                     corner, left = self._entered(symbol)

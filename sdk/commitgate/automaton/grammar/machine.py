@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from commitgate.argument import check_text
 from commitgate.automaton.grammar.bounds import check_size
 from commitgate.automaton.grammar.expression import EMPTY_TEXT, Embedded, Expression, Named, Rules, Word, either, row
-from commitgate.errors import ContractError, NotationError
+from commitgate.errors import ContractError, MisuseError, NotationError, UnsupportedError
 from commitgate.json_value import JsonValue
 from commitgate.languages import Choices, Edge, Machine, Regex
 from commitgate.limits import Limits
+
+if TYPE_CHECKING:
+    from commitgate.contract import Contract
 
 MACHINE_NESTING = 8
 """Most machines within one another."""
@@ -121,9 +124,43 @@ class _Texts:
             return _Text(meaning.rules.rules[START], meaning.described)
         if isinstance(on, Contract):
             contract = cast("Contract[object]", on)
+            _check_is_language(contract)
         else:
             contract = Contract.of(cast("type[object]", on), limits=self._shared_limits)
+        _check_is_decoded(contract)
         return _Text(Embedded(contract), ["contract", contract.language_digest])
+
+
+def _check_is_language(contract: Contract[object]) -> None:
+    """Check that a contract says nothing beside its language.
+
+    Raises:
+        MisuseError: it has checks, or lets the model refuse; on an edge they would hold nowhere.
+    """
+    from commitgate.gate.checks import Checks
+
+    if Checks[object].of_contract(contract) != Checks[object]() or contract.refusal:
+        raise MisuseError(
+            f"the contract {contract.name!r} on an edge has checks or a refusal, which would hold nowhere; give them "
+            "to the machine's own contract"
+        )
+
+
+def _check_is_decoded(contract: Contract[object]) -> None:
+    """Check that the automaton alone says whether a text is one of the contract.
+
+    Raises:
+        UnsupportedError: a keyword of it is checked after generation, which nobody does within a text.
+    """
+    row = next((row for row in contract.analysis.support if row.level == "checked"), None)
+    if row is not None:
+        raise UnsupportedError(
+            f"{row.keyword} on an edge cannot be enforced: {row.reason}; within a text nothing is checked after "
+            "generation, so leave it out or make it smaller",
+            pointer=row.pointer,
+            keyword=row.keyword,
+            reason=row.reason,
+        )
 
 
 def _share(limits: Limits, count: int) -> Limits:
@@ -136,9 +173,17 @@ def _share(limits: Limits, count: int) -> Limits:
 
 def _check_nesting(machine: Machine) -> None:
     level: list[Machine] = [machine]
+    known: set[int] = set()
     for _ in range(MACHINE_NESTING):
         inner = {id(edge.on): edge.on for each in level for edge in each.edges if isinstance(edge.on, Machine)}
-        level = list(inner.values())
+        level = [each for number, each in inner.items() if number not in known]
+        known.update(inner)
+        if len(known) > MAX_READ_ON_EDGES:
+            raise NotationError(
+                f"at most {MAX_READ_ON_EDGES} machines may stand on the edges of one, at all depths together",
+                keyword="machine",
+                pointer="/edges",
+            )
         if not level:
             return
     raise NotationError(f"machines may stand within one another {MACHINE_NESTING} deep at most", keyword="machine")

@@ -28,6 +28,7 @@ from commitgate.automaton.json_schema.language import Language
 from commitgate.automaton.json_schema.meaning import Meaning
 from commitgate.automaton.json_schema.nodes import Node, meet_nodes, one_scalar
 from commitgate.automaton.json_schema.shapes import ArrayShape, ObjectShape
+from commitgate.automaton.json_schema.support import SupportRow
 from commitgate.automaton.json_schema.unique_items import UniqueItems
 from commitgate.automaton.number_room import MAX_RESIDUES
 from commitgate.automaton.number_set import NumberSet
@@ -79,6 +80,11 @@ class Satisfiability:
     def height(self, node: Node) -> int | None:
         """Return the nesting of the node's shallowest value, None where it has none."""
         return self._heights[node]
+
+    @property
+    def support(self) -> tuple[SupportRow, ...]:
+        """Return how far each keyword is enforced, place by place."""
+        return self.meaning.document.support.rows
 
     def fits(self, node: Node, depth: int) -> bool:
         """Return whether some value of ``node`` nests at most ``depth`` deep."""
@@ -139,7 +145,8 @@ class Satisfiability:
                     queue.append(used)
                     if len(users) > limit:
                         raise LimitExceededError(
-                            f"the schema has more places than Limits.nodes = {limit}; make it smaller or raise the limit",
+                            f"the schema has more places than Limits.nodes = {limit}; make it smaller or raise the "
+                            "limit",
                             limit_name="nodes",
                             limit=limit,
                             found=len(users),
