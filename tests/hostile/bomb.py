@@ -37,6 +37,7 @@ class Report:
         ready_s: from the description to the end of compiling, or of refusing: seconds of processor time.
         ready_bytes: peak of memory until then, over what was held before.
         walk_byte_s: dearest byte of the bomb's texts, seconds.
+        walk_bytes: how much of its texts was read until the time for all of them was over.
         walk_s: all of its texts, the schema's verdict on them with it.
         mask_s: dearest mask of a random walk with the token taken by it, seconds.
         most_bytes: peak of memory at the very end.
@@ -49,6 +50,7 @@ class Report:
     ready_s: float = 0.0
     ready_bytes: int = 0
     walk_byte_s: float = 0.0
+    walk_bytes: int = 0
     walk_s: float = 0.0
     mask_s: float = 0.0
     most_bytes: int = 0

@@ -34,6 +34,8 @@ from commitgate_local import MaskEngine, Vocabulary
 
 HARD_BYTES = 1 << 30
 HARD_S = 20
+WALK_S = 4.0
+"""After so much processor time the texts are read no further: it is the step that is bounded, not their number."""
 REFERENCE_S = 0.020
 """What ``_reference_s`` takes on the machine of docs/hostile.md when it is idle; a slower or busy one takes longer."""
 STEPS = 30
@@ -168,7 +170,8 @@ def _walk(automaton: Automaton, text: bytes, report: Report) -> None:
             now = time.process_time()
             report.walk_byte_s = max(report.walk_byte_s, now - before)
             before = now
-            if not alive:
+            report.walk_bytes += 1
+            if not alive or report.walk_s + now - started > WALK_S:
                 break
     finally:
         report.walk_byte_s = max(report.walk_byte_s, time.process_time() - before)

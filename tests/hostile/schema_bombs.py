@@ -38,6 +38,11 @@ def keys(count: int, schema: JsonValue, prefix: str = "p") -> JsonObject:
     return {f"{prefix}{n}": schema for n in range(count)}
 
 
+def _looks_ahead(number: int) -> str:
+    """Return a pattern that takes much work even to be made ready: its look-aheads have automata of their own."""
+    return "|".join(f"a{number}(?=[ab]*a[ab]{{{count}}}c{number})" for count in range(5, 11))
+
+
 def text_bytes(letters: str) -> bytes:
     return f'"{letters}"'.encode()
 
@@ -228,9 +233,29 @@ SIZES = (
         texts=(text_bytes("".join(f"a{n}" for n in range(300))),),
     ),
     Bomb(
-        name="patterns of 10,000 letters",
+        name="9,000 patterns, none of them to be found",
+        make=lambda: {"type": "string", "not": {"anyOf": [{"pattern": f"a{n}"} for n in range(9_000)]}},
+        texts=(text_bytes("b1" * 600),),
+    ),
+    Bomb(
+        name="90 patterns of 10,000 letters",
         make=lambda: {"properties": {f"p{n}": {"pattern": f"^{n}" + "[ab]c" * 1_990 + "$"} for n in range(90)}},
-        texts=(b'{"p5": "5' + b"ac" * 990,),
+        ends=too_large("pattern_characters"),
+    ),
+    Bomb(
+        name="10 patterns of 10,000 letters",
+        make=lambda: {"properties": {f"p{n}": {"pattern": f"^{n}" + "[ab]c" * 1_990 + "$"} for n in range(10)}},
+        texts=(b'{"p9": "9' + b"ac" * 990 + b'"}',),
+    ),
+    Bomb(
+        name="1,000 keys by patterns of 99 letters",
+        make=lambda: {"patternProperties": {f"^{n:03}" + "[ab]c" * 19 + "$": True for n in range(1_000)}},
+        texts=(b'{"005' + b"ac" * 19 + b'": 1}',),
+    ),
+    Bomb(
+        name="20 patterns of look-aheads that explode",
+        make=lambda: {"allOf": [{"pattern": _looks_ahead(n)} for n in range(20)]},
+        texts=(text_bytes("ab" * 500),),
     ),
     Bomb(
         name="10 enum of 10,000 texts that meet",

@@ -19,7 +19,7 @@ from commitgate.errors import SchemaError
 from commitgate.gate.effort import bounded_effort
 from commitgate.gate.failure_words import code_of, message_of
 from commitgate.gate.layers import Failure, Layer
-from commitgate.gate.pattern_search import PatternSearch
+from commitgate.gate.pattern_search import PatternSearch, one_look
 from commitgate.gate.places import Schemas
 from commitgate.gate.pointer import shown_pointer
 from commitgate.gate.prepared_schema import PATTERN, Preparation
@@ -78,11 +78,17 @@ class SchemaLayer:
         """
         if not self._effort.is_checkable(value):
             return _unlisted("to check whether the schema is satisfied would take too long")
-        if self._validator.is_valid(value):
+        with one_look() as look:
+            is_valid = self._validator.is_valid(value)
+        if look.has_given_up:
+            # Under ``not``, what was not found would let the value through.
+            return _unlisted("to check whether the schema is satisfied would take too long")
+        if is_valid:
             return ()
         if not self._effort.is_listable(value):
             return _unlisted("the schema is not satisfied; to say where would take too long")
-        return tuple(self._failure(error) for error in islice(self._validator.iter_errors(value), FAILURES_KEPT))
+        with one_look():
+            return tuple(self._failure(error) for error in islice(self._validator.iter_errors(value), FAILURES_KEPT))
 
     def _failure(self, error: ValidationError) -> Failure:
         code = code_of(error)

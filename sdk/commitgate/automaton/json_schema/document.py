@@ -26,10 +26,13 @@ from commitgate.automaton.json_schema.support import SupportTable
 from commitgate.automaton.json_schema.unknown_words import why_ignored
 from commitgate.automaton.json_schema.uri import as_uri
 from commitgate.automaton.json_schema.vocabulary import Vocabulary, vocabulary_of
-from commitgate.errors import SchemaError, UnsupportedError
+from commitgate.errors import LimitExceededError, SchemaError, UnsupportedError
 from commitgate.json_value import JsonSchema, JsonValue
 from commitgate.limits import Limits
 from commitgate.pointer import value_at
+
+MAX_LONGEST_PATTERNS = 10
+"""How many patterns of the full length take as many characters as those of one schema may take together."""
 
 _NAMING = frozenset({"id", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor"})
 _NAMING_PROPERTIES = frozenset({"properties", "required", "dependentRequired", "dependencies"})
@@ -78,6 +81,8 @@ class SchemaDocument:
     def __init__(self, root: JsonValue, limits: Limits, documents: Mapping[str, JsonSchema] | None = None) -> None:
         self.limits = limits
         self.support = SupportTable()
+        self._patterns: set[str] = set()
+        self._pattern_characters = 0
         self.has_hidden_schemas = False
         self._names_matter = False
         self._given = given_documents(documents)
@@ -338,7 +343,24 @@ class SchemaDocument:
         for pattern in patterns:
             if len(pattern) > self.limits.pattern_characters:
                 raise too_large("pattern_characters", self.limits.pattern_characters, len(pattern), place, name)
-            check_pattern(pattern, place, name)
+            if pattern not in self._patterns:
+                self._patterns.add(pattern)
+                self._count_pattern(pattern, place, name)
+                check_pattern(pattern, place, name)
+
+    def _count_pattern(self, pattern: str, place: str, name: str) -> None:
+        self._pattern_characters += len(pattern)
+        most = MAX_LONGEST_PATTERNS * self.limits.pattern_characters
+        if self._pattern_characters > most:
+            raise LimitExceededError(
+                f"the patterns of the schema take more than {most} characters together, {MAX_LONGEST_PATTERNS} times "
+                f"Limits.pattern_characters, at {place or 'the root'}; write fewer or shorter ones",
+                limit_name="pattern_characters",
+                limit=most,
+                found=self._pattern_characters,
+                pointer=place,
+                keyword=name,
+            )
 
     def _name(self, place: str, schema: dict[str, JsonValue], context: Context) -> None:
         """Note the anchors of a schema."""
@@ -426,4 +448,4 @@ def _names_nothing(keyword: str, place: str) -> SchemaError:
     )
 
 
-__all__ = ["SchemaDocument"]
+__all__ = ["MAX_LONGEST_PATTERNS", "SchemaDocument"]

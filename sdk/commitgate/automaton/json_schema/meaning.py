@@ -32,7 +32,7 @@ from commitgate.automaton.json_schema.nodes import (
 )
 from commitgate.automaton.json_schema.object_keywords import OBJECT_READERS
 from commitgate.automaton.json_schema.one_of import exactly_one
-from commitgate.automaton.json_schema.patterns import check_walkable, effort_of_pattern, language_of_pattern
+from commitgate.automaton.json_schema.patterns import effort_of_pattern, effort_of_walk, language_of_pattern
 from commitgate.automaton.json_schema.scalar_keywords import SCALAR_READERS, exact_value, one_scalar
 from commitgate.automaton.json_schema.shapes import (
     ArrayShape,
@@ -253,7 +253,7 @@ class Meaning:
             TooManyStates: its automaton would be too large, or the patterns before it took all the work there is.
         """
         if not self._effort:
-            check_walkable(pattern, place, keyword)
+            # Whether it can be looked for at all is work too: where it cannot, the gate lets nothing through.
             raise TooManyStates("the patterns of the schema take too much work", self.document.limits.effort)
         found: TextLanguage | None = None
         obstacle: TooManyStates | None = None
@@ -263,6 +263,7 @@ class Meaning:
             obstacle = error
         self._effort = max(self._effort - effort_of_pattern(pattern), 0)
         if obstacle is not None:
+            self._effort = max(self._effort - effort_of_walk(pattern, place, keyword), 0)
             raise obstacle
         return found
 

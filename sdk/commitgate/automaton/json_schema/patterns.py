@@ -6,19 +6,16 @@ Source: ECMA-262 patterns, as JSON Schema validation asks for them (2020-12 core
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import TypeVar
 
 from commitgate.automaton.dfa import TooManyStates
 from commitgate.automaton.json_schema.excerpt import excerpt
-from commitgate.automaton.regex import PatternError, PatternUnsupported, PatternWalk, pattern_language, pattern_steps
+from commitgate.automaton.regex import PatternError, PatternUnsupported, pattern_language, pattern_steps, walk_steps
 from commitgate.automaton.regex.parser import parse
 from commitgate.automaton.text_language import TextLanguage
 from commitgate.errors import SchemaError, UnsupportedError
 
 T = TypeVar("T")
-
-_CACHED_PATTERNS = 512
 
 _STEPS_OF_AN_EFFORT = 20
 """Steps of making an automaton that take as long as two small alternatives that meet: 50 microseconds."""
@@ -52,11 +49,7 @@ def language_of_pattern(pattern: str, place: str, keyword: str) -> TextLanguage 
         UnsupportedError: it is not regular.
         TooManyStates: its automaton would be too large.
     """
-    try:
-        return _placed(pattern_language, pattern, place, keyword)
-    except TooManyStates:
-        check_walkable(pattern, place, keyword)
-        raise
+    return _placed(pattern_language, pattern, place, keyword)
 
 
 def effort_of_pattern(pattern: str) -> int:
@@ -64,20 +57,18 @@ def effort_of_pattern(pattern: str) -> int:
     return pattern_steps(pattern) // _STEPS_OF_AN_EFFORT
 
 
-def check_walkable(pattern: str, place: str, keyword: str) -> None:
-    """Check that a pattern that is not decoded can be looked for after generation.
+def effort_of_walk(pattern: str, place: str, keyword: str) -> int:
+    """Return how much of ``Limits.effort`` it takes to make a pattern that is not decoded ready to be looked for.
 
     Raises:
-        UnsupportedError: even that takes too much.
+        UnsupportedError: it is too large even for that.
     """
-    _placed(_check_walkable, pattern, place, keyword)
+    return _placed(_walk_steps, pattern, place, keyword) // _STEPS_OF_AN_EFFORT
 
 
-@lru_cache(maxsize=_CACHED_PATTERNS)
-def _check_walkable(pattern: str) -> None:
-    """Check that a pattern which is too large to be decoded can be looked for after generation."""
+def _walk_steps(pattern: str) -> int:
     try:
-        PatternWalk(pattern)
+        return walk_steps(pattern)
     except TooManyStates:
         raise PatternUnsupported("its repeats unfold to too large an automaton", 0) from None
 
@@ -103,4 +94,4 @@ def _character(error: PatternError | PatternUnsupported, pattern: str) -> str:
     return f"character {error.position} of {excerpt(pattern)}"
 
 
-__all__ = ["check_pattern", "check_walkable", "effort_of_pattern", "language_of_pattern"]
+__all__ = ["check_pattern", "effort_of_pattern", "effort_of_walk", "language_of_pattern"]

@@ -36,6 +36,14 @@ class CharacterReader:
         self.notation = notation
         self.at = 0
         self.flags = notation.flags
+        self._letters: dict[str, CharacterSet] = {}
+
+    def letter(self, character: str) -> CharacterSet:
+        """Return the set of one character; one that comes again is the same object."""
+        found = self._letters.get(character)
+        if found is None:
+            found = self._letters[character] = CharacterSet.of_text(character)
+        return found
 
     def in_all_cases(self, members: CharacterSet) -> CharacterSet:
         """Return the set as the flags mean it."""
@@ -57,7 +65,8 @@ class CharacterReader:
                 raise PatternError("the class is never closed", start)
             members.update(dict.fromkeys(self._class_range()))
         self.at += 1
-        found = self.in_all_cases(CharacterSet(()).union(*members))
+        joined = next(iter(members)) if len(members) == 1 else CharacterSet(()).union(*members)
+        found = self.in_all_cases(joined)
         return found.complement() if is_negated else found
 
     def read_escape(self, *, is_in_class: bool) -> CharacterSet:
@@ -104,7 +113,7 @@ class CharacterReader:
         character = self.pattern[self.at]
         if character != "\\":
             self.at += 1
-            return CharacterSet.of_text(character), ord(character)
+            return self.letter(character), ord(character)
         following = self.pattern[self.at + 1 : self.at + 2]
         if following in CLASS_ESCAPES or following in ("p", "P"):
             return self.read_escape(is_in_class=True), None

@@ -375,7 +375,7 @@ class Steps:
 
     def __init__(self, limit: int = MAX_STEPS) -> None:
         self.count = 0
-        self._limit = limit
+        self.limit = limit
 
     def spend(self, steps: int) -> None:
         """Take so many steps.
@@ -384,8 +384,8 @@ class Steps:
             TooManyStates: they are more than the limit in all.
         """
         self.count += steps
-        if self.count > self._limit:
-            raise TooManyStates(f"building a pattern takes more than {self._limit} steps", self._limit)
+        if self.count > self.limit:
+            raise TooManyStates(f"building a pattern takes more than {self.limit} steps", self.limit)
 
 
 def _class_sets(dfa: Dfa | None) -> list[CharacterSet]:

@@ -151,7 +151,7 @@ class _Parser(CharacterReader):
         if self.notation.is_extended and _NEARLY_QUANTIFIER.match(self.pattern, self.at):
             raise PatternError("a count is written {2}, {2,} or {2,3}; write \\{ for the brace", self.at)
         self.at += 1
-        return Characters(self.in_all_cases(CharacterSet.of_text(character)))
+        return Characters(self.in_all_cases(self.letter(character)))
 
     def _quantified(self, node: Node, start: int, *, is_quantifiable: bool) -> Node:
         found = _QUANTIFIER.match(self.pattern, self.at)

@@ -98,7 +98,9 @@ def concatenated(items: Iterable[Node]) -> Node:
 def alternated(options: Iterable[Node]) -> Node:
     """Return the choice of the options; those of one character are one set, and words share what they start with."""
     options = list(options)
-    distinct = options if len(options) == 1 else list(dict.fromkeys(options))
+    if len(options) == 1:
+        return options[0]
+    distinct = list(dict.fromkeys(options))
     words = [option for option in distinct if _is_word(option)]
     others = [option for option in distinct if not _is_word(option)]
     shared = _shared([_letters(word) for word in words], MAX_SHARED_LETTERS) if words else []
