@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING, cast
 
@@ -12,7 +13,20 @@ from commitgate.languages import Language
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-_VALUES = (str, bytes, int, float, list, tuple, set, frozenset, FunctionType, BuiltinFunctionType, MethodType)
+_VALUES = (
+    re.Pattern,
+    str,
+    bytes,
+    int,
+    float,
+    list,
+    tuple,
+    set,
+    frozenset,
+    FunctionType,
+    BuiltinFunctionType,
+    MethodType,
+)
 
 
 def schema_of_type(schema: object) -> tuple[TypeAdapter[object], JsonSchema]:
@@ -36,9 +50,9 @@ def schema_of_type(schema: object) -> tuple[TypeAdapter[object], JsonSchema]:
     if callable(getattr(schema, "effect_of_call", None)):
         raise MisuseError("schema is a tool; give the contract of its arguments: tool.contract")
     if isinstance(schema, _VALUES) or schema is None:
-        found = type(cast("object", schema)).__name__
         raise MisuseError(
-            f"schema must be a JSON Schema, a type, a TypeAdapter or a Contract; found a value of type {found}"
+            "schema must be a JSON Schema, a type, a TypeAdapter, a Contract, or a Regex, Grammar, Choices, Machine or "
+            f"AnyJson; found a value of type {type(cast('object', schema)).__name__}{_meant(cast('object', schema))}"
         )
     try:
         if isinstance(schema, TypeAdapter):
@@ -60,6 +74,19 @@ def schema_of_type(schema: object) -> tuple[TypeAdapter[object], JsonSchema]:
         ) from error
     except PydanticUserError as error:
         raise _unreadable(error) from error
+
+
+def _meant(schema: object) -> str:
+    """Return what someone may have meant who gave a plain value."""
+    match schema:
+        case str():
+            return " (for a pattern write Regex(...), for a grammar Grammar(...))"
+        case list() | tuple() | set() | frozenset():
+            return " (for one of several texts write Choices(...))"
+        case re.Pattern():
+            return " (write Regex(...) with its pattern, and its flags as letters)"
+        case _:
+            return ""
 
 
 def _unreadable(error: Exception) -> MisuseError:

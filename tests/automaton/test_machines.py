@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
+from typing import cast
 
 import pytest
 
@@ -21,6 +23,7 @@ from commitgate.errors import (
 )
 from commitgate.languages import AnyJson, Choices, Edge, EdgeText, Grammar, Machine, Regex
 from commitgate.limits import Limits
+from commitgate.style import Style
 
 _ORDER = {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}
 
@@ -67,6 +70,24 @@ def test_json_on_an_edge_is_read_freely_and_written_in_the_contracts_style() -> 
     assert compile(_DIALOGUE, dialect="generate").accepts(b'open 1: {"id": 4}')
 
 
+def test_style_of_the_machine_is_that_of_all_json_in_it() -> None:
+    contract = Contract.of(_DIALOGUE, style=Style(white_space="compact"))
+    inner = Contract.of(
+        Machine(start="a", accepting=["b"], edges=[Edge("a", _DIALOGUE, "b")]), style=Style(white_space="compact")
+    )
+    for each in (contract, inner):
+        written = compile(each, dialect="generate")
+        assert written.accepts(b'open 1: {"id":4}')
+        assert not written.accepts(b'open 1: {"id": 4}')
+    assert compile(_DIALOGUE, dialect="generate", style=Style(white_space="compact")).accepts(b'open 1: {"id":4}')
+
+
+def test_style_of_a_contract_on_an_edge_is_misuse() -> None:
+    on = Contract.json_schema(_ORDER, style=Style(white_space="compact"))
+    with pytest.raises(MisuseError, match="machine's own contract"):
+        Contract.of(Machine(start="a", accepting=["b"], edges=[Edge("a", on, "b")]))
+
+
 def test_edges_that_begin_alike_are_all_followed() -> None:
     machine = Machine(
         start="a",
@@ -107,16 +128,62 @@ def test_a_start_that_accepts_needs_no_edge() -> None:
             "'c' cannot be reached",
         ),
         (Machine(start="a", accepting=["b"], edges=[Edge("a", "x", "b"), Edge("a", "y", "c")]), "'c' leads to no"),
-        (Machine(start="a", accepting=["z"], edges=[Edge("a", "x", "b")]), "'z' cannot be reached"),
-        (Machine(start="a", accepting=["b", "z"], edges=[Edge("a", "x", "b")]), "'z' cannot be reached"),
+        (Machine(start="a", accepting=["z"], edges=[Edge("a", "x", "b")]), "no edge leads to the accepting state 'z'"),
+        (Machine(start="a", accepting=["b", "z"], edges=[Edge("a", "x", "b")]), "no edge leads to the .* 'z'"),
+        (Machine(start="z", accepting=["b"], edges=[Edge("a", "x", "b")]), "no edge leaves the start 'z'"),
         (Machine(start="a", accepting=[], edges=[Edge("a", "x", "b")]), "at least one accepting"),
-        (Machine(start="a", accepting=["b"], edges=[Edge("b", "x", "a")]), "cannot be reached"),
+        (Machine(start="a", accepting=["b"], edges=[Edge("b", "x", "a")]), "no edge leaves the start"),
     ],
 )
 def test_unreachable_and_dead_states_are_told_by_name(machine: Machine, words: str) -> None:
     with pytest.raises(NotationError, match=words) as caught:
         Contract.of(machine)
     assert caught.value.keyword == "machine"
+
+
+@pytest.mark.parametrize(
+    ("accepting", "start", "edges", "pointer"),
+    [
+        (["b", "bb"], "a", [Edge("a", "x", "b")], "/accepting/1"),
+        (["b"], "aa", [Edge("a", "x", "b")], "/start"),
+        (["b"], "a", [Edge("a", "x", "b"), Edge("c", "y", "b")], "/edges/1"),
+        (["b"], "a", [Edge("a", "x", "b"), Edge("b", "y", "a"), Edge("a", "z", "d")], "/edges/2"),
+    ],
+)
+def test_wrong_states_are_told_with_their_place(
+    accepting: list[str], start: str, edges: list[Edge], pointer: str
+) -> None:
+    with pytest.raises(NotationError) as caught:
+        Contract.of(Machine(start=start, accepting=accepting, edges=edges))
+    assert caught.value.pointer == pointer
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("[a-z]+", r"Regex\(\.\.\.\), for a grammar Grammar"),
+        (["yes", "no"], r"Choices\(\.\.\.\)"),
+        (re.compile("a"), r"Regex\(\.\.\.\) with its pattern"),
+        (7, "Regex, Grammar, Choices, Machine or AnyJson; found a value of type int$"),
+    ],
+)
+def test_a_plain_value_is_misuse_that_leads_to_what_was_meant(given: object, words: str) -> None:
+    with pytest.raises(MisuseError, match=words):
+        Contract.of(cast("type[object]", given))
+
+
+@pytest.mark.parametrize("on", [7, Regex, ["x"]])
+def test_what_is_no_text_on_an_edge_is_misuse_that_names_the_edge(on: object) -> None:
+    edges = [Edge("a", "x", "b"), Edge("b", cast("str", on), "a")]
+    with pytest.raises(MisuseError, match=r"^edges\[1\]\.on: "):
+        Contract.of(Machine(start="a", accepting=["b"], edges=edges))
+
+
+def test_why_no_text_satisfies_is_told_by_kind() -> None:
+    with pytest.raises(UnsatisfiableError, match="contradicts itself"):
+        Contract.of(Regex("a^b"))
+    with pytest.raises(UnsatisfiableError, match="never comes to an end"):
+        Contract.of(Grammar('root ::= "a" root'))
 
 
 def test_many_wrong_states_are_told_in_few_words() -> None:
@@ -247,6 +314,9 @@ def test_any_json_is_bounded_in_depth_and_may_ask_for_objects() -> None:
     automaton = compile(AnyJson(nesting=2))
     assert automaton.accepts(b'[{"a": 1}, "x", null]')
     assert not automaton.accepts(b'[{"a": []}]')
+    for limits, deep in ((Limits(nesting=1), False), (Limits(nesting=64), True), (Limits(text_bytes=9), True)):
+        assert compile(AnyJson(nesting=2), limits=limits).accepts(b"[[1]]") is deep
+        assert not compile(AnyJson(nesting=2), limits=limits).accepts(b"[[[1]]]")
     objects = compile(AnyJson(root="object"))
     assert objects.accepts(b'{"a": [1]}')
     assert not objects.accepts(b"[1]")

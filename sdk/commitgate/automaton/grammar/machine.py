@@ -18,6 +18,7 @@ from commitgate.errors import ContractError, MisuseError, NotationError, Unsuppo
 from commitgate.json_value import JsonValue
 from commitgate.languages import Choices, Edge, Machine, Regex
 from commitgate.limits import Limits
+from commitgate.style import Style
 
 if TYPE_CHECKING:
     from commitgate.contract import Contract
@@ -113,6 +114,8 @@ class _Texts:
             except ContractError as error:
                 error.pointer = f"/edges/{index}{error.pointer}"
                 raise
+            except MisuseError as error:
+                raise MisuseError(f"edges[{index}].on: {error}") from error
         return known
 
     def _read(self, on: object) -> _Text:
@@ -135,14 +138,14 @@ def _check_is_language(contract: Contract[object]) -> None:
     """Check that a contract says nothing beside its language.
 
     Raises:
-        MisuseError: it has checks, or lets the model refuse; on an edge they would hold nowhere.
+        MisuseError: it has checks or a style, or lets the model refuse; on an edge they would hold nowhere.
     """
     from commitgate.gate.checks import Checks
 
-    if Checks[object].of_contract(contract) != Checks[object]() or contract.refusal:
+    if Checks[object].of_contract(contract) != Checks[object]() or contract.refusal or contract.style != Style():
         raise MisuseError(
-            f"the contract {contract.name!r} on an edge has checks or a refusal, which would hold nowhere; give them "
-            "to the machine's own contract"
+            f"the contract {contract.name!r} on an edge has checks, a style or a refusal, which would hold nowhere; "
+            "give them to the machine's own contract"
         )
 
 
@@ -201,22 +204,43 @@ def _ways(machine: Machine) -> dict[str, list[tuple[int, Edge]]]:
 
 
 def _check_states(machine: Machine, ways: Mapping[str, list[tuple[int, Edge]]]) -> None:
+    named = {name for edge in machine.edges for name in (edge.source, edge.target)} | {machine.start}
+    for index, state in enumerate(machine.accepting):
+        if state not in named:
+            raise NotationError(
+                f"no edge leads to the accepting state {state!r}; look for a slip in its name",
+                keyword="machine",
+                pointer=f"/accepting/{index}",
+            )
+    if machine.edges and not ways[machine.start]:
+        raise NotationError(
+            f"no edge leaves the start {machine.start!r}; look for a slip in its name",
+            keyword="machine",
+            pointer="/start",
+        )
     ahead = {state: [edge.target for _, edge in edges] for state, edges in ways.items()}
     behind: dict[str, list[str]] = {state: [] for state in ways}
     for state, targets in ahead.items():
         for target in targets:
             behind[target].append(state)
-    _refuse(ways, _reached([machine.start], ahead), f"cannot be reached from {machine.start!r}")
-    _refuse(ways, _reached(machine.accepting, behind), "leads to no accepting state")
+    _refuse(machine, ways, _reached([machine.start], ahead), f"cannot be reached from {machine.start!r}")
+    _refuse(machine, ways, _reached(machine.accepting, behind), "leads to no accepting state")
 
 
-def _refuse(states: Iterable[str], fine: set[str], fault: str) -> None:
+def _refuse(machine: Machine, states: Iterable[str], fine: set[str], fault: str) -> None:
     wrong = [state for state in states if state not in fine]
     if wrong:
         shown = ", ".join(repr(state) for state in wrong[:_SHOWN])
         more = f" and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
         what = "the state" if len(wrong) == 1 else "each of the states"
-        raise NotationError(f"{what} {shown}{more} {fault}; remove it or add an edge", keyword="machine")
+        first = next(
+            (index for index, edge in enumerate(machine.edges) if wrong[0] in (edge.source, edge.target)), None
+        )
+        raise NotationError(
+            f"{what} {shown}{more} {fault}; remove it or add an edge",
+            keyword="machine",
+            pointer="/start" if first is None else f"/edges/{first}",
+        )
 
 
 def _reached(starts: Iterable[str], edges: Mapping[str, list[str]]) -> set[str]:
