@@ -9,7 +9,7 @@ from commitgate.effect_mark import by_key, once, transactional
 from commitgate.errors import CommitgateError, EffectRejected, NotationError
 from commitgate.finding import Applied, NotApplied, Unknown
 from commitgate.gate.check_context import CheckContext
-from commitgate.gate.content import each_untrusted
+from commitgate.gate.content import each_untrusted, refuse_hidden_characters
 from commitgate.gate.layers import Failure, Layer, LayerRecord
 from commitgate.gate.rules import Rule, RuleViolation
 from commitgate.languages import AnyJson, Choices, Edge, Grammar, Machine, Regex
@@ -111,6 +111,7 @@ __all__ = [
     "by_key",
     "each_untrusted",
     "once",
+    "refuse_hidden_characters",
     "tool",
     "transactional",
 ]

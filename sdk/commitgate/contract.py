@@ -13,7 +13,7 @@ from commitgate.errors import MisuseError, ReviewedContractError, SchemaError
 from commitgate.gate.checks import Approve, Authorize, Checks, ContentCheck, Evidence
 from commitgate.gate.rules import Rule
 from commitgate.json_value import JsonSchema, JsonValue
-from commitgate.languages import AnyJson, Choices, Grammar, Machine, Regex, TextSource, kind_of_text
+from commitgate.languages import AnyJson, Choices, Grammar, Language, Machine, Regex, TextSource, kind_of_text
 from commitgate.limits import Limits
 from commitgate.risk import Risk
 from commitgate.style import Style
@@ -32,7 +32,7 @@ Numbers: TypeAlias = Literal["float", "decimal"]
 Formats: TypeAlias = Literal["assert", "annotate"]
 Prose: TypeAlias = Literal["keep", "strip"]
 
-TEXT_SCHEMA: JsonSchema = {"type": "string"}
+TEXT_SCHEMA: Mapping[str, JsonValue] = {"type": "string"}
 """The schema of a value that is a text as it stands."""
 
 
@@ -67,9 +67,9 @@ class Contract(Generic[T_co]):
         type_adapter: makes the typed value; None for a plain JSON Schema.
         analysis: what the schema means, worked out once.
         language_digest: SHA-256 of what constrains: the schemas without annotations, how formats are meant, the
-            limits, and the refusal.
-        full_digest: SHA-256 of the whole contract but its checks, risk and style: schemas with prose, name, version,
-            formats, limits and refusal.
+            limits, and the refusal. A pattern or grammar counts as it stands, comments included.
+        full_digest: SHA-256 of the whole contract but its checks, risk and style: schemas with prose or the text's
+            source, name, version, formats, limits and refusal.
     """
 
     name: str
@@ -124,14 +124,22 @@ class Contract(Generic[T_co]):
         )
 
     def _read_text(self, text: TextSource) -> None:
+        if not isinstance(cast("object", text), Regex | Grammar | Choices | Machine):
+            raise wrong_kind("text", "a Regex, Grammar, Choices or Machine, or None", text)
         if self.schema != TEXT_SCHEMA or self.documents or self.type_adapter is not None:
             raise MisuseError("text and a schema, documents or a type contradict each other; give one of them")
+        if self.numbers != "float" or self.formats != "assert":
+            raise MisuseError(
+                "numbers and formats are for JSON, and the value of a text is the text; leave them out, or give "
+                "formats to a contract on an edge"
+            )
         from commitgate.automaton.automaton import analyse_text
         from commitgate.digest import digest_of_text_contract, digest_of_text_language
 
         analysis = analyse_text(text, self.limits)
         described = analysis.described
         self._set(
+            schema=dict(TEXT_SCHEMA),  # one of its own, which nobody else's changes reach
             analysis=analysis,
             language_digest=digest_of_text_language(described, self.limits, refusal=self.refusal),
             full_digest=digest_of_text_contract(described, self.limits, self.name, self.version, refusal=self.refusal),
@@ -380,8 +388,8 @@ class Contract(Generic[T_co]):
             found = {"name": kind_of_text(schema), "schema": TEXT_SCHEMA, "text": schema}
             return _rebuilt({**found, **_fields_of(own), **changes})
         if isinstance(schema, AnyJson):
-            bounds = replace(limits or Limits(), nesting=schema.nesting)
-            changes["limits"] = bounds
+            nesting = schema.nesting if limits is None else min(schema.nesting, limits.nesting)
+            changes["limits"] = replace(limits or Limits(), nesting=nesting)
             adapter, plain = None, True if schema.root == "any" else cast("JsonSchema", {"type": "object"})
         elif isinstance(schema, Mapping | bool):
             adapter, plain = None, _plain(cast("Mapping[str, object] | bool", schema))
@@ -405,9 +413,9 @@ def _plain(schema: Mapping[str, object] | bool) -> JsonSchema:
     wanted = "a dict or a boolean"
     if isinstance(given, str | bytes):
         wanted += " (read JSON text with json.loads first)"
-    elif isinstance(given, type):
-        wanted += " (Contract.of takes a type)"
-    raise wrong_kind("schema", wanted, given)
+    elif isinstance(given, type | Language):
+        wanted += " (Contract.of takes others)"
+    raise wrong_kind("schema", wanted, cast("object", schema))
 
 
 def _changed(given: Contract[object], changes: dict[str, object], checks: Checks[object]) -> Contract[object]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, assert_never, cas
 from typing_extensions import TypeVar
 
 from commitgate.argument import check_choice, check_kind, wrong_kind
+from commitgate.errors import MisuseError
 from commitgate.json_value import JsonObject, JsonValue
 
 if TYPE_CHECKING:
@@ -100,7 +101,8 @@ class Edge:
     Args:
         source: the state before the text.
         on: the text: a str stands for itself; else whatever a contract can be made of, such as ``Regex("[0-9]+")`` or
-            a JSON Schema, or a contract that is all language: no checks, no refusal, no keyword that is only checked.
+            a JSON Schema, or a contract that is all language: no checks, style or refusal, no keyword that is only
+            checked.
         target: the state behind it.
     """
 
@@ -151,7 +153,8 @@ class AnyJson(Language[JsonValue]):
     """Ask for any JSON at all: what servers call JSON mode.
 
     Args:
-        nesting: deepest nesting of arrays and objects, 1 to 200.
+        nesting: deepest nesting of arrays and objects, 1 to 200. Where a contract is given ``Limits`` too, the smaller
+            of both bounds holds.
         root: ``object`` for objects alone, as most servers mean it.
     """
 
@@ -161,7 +164,8 @@ class AnyJson(Language[JsonValue]):
     def __post_init__(self) -> None:
         given = cast("object", self.nesting)
         if type(given) is not int or not 1 <= given <= MOST_ANY_NESTING:
-            raise wrong_kind("nesting", f"an int from 1 to {MOST_ANY_NESTING}", given)
+            found = given if isinstance(given, int | float) else type(given).__name__
+            raise MisuseError(f"nesting must be an int from 1 to {MOST_ANY_NESTING}, found {found}")
         check_choice("root", self.root, get_args(JsonRoot))
 
 

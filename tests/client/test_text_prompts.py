@@ -5,8 +5,8 @@ import json
 import pytest
 from client.scripts import client_with
 
-from commitgate import AnyJson, Choices, Contract, Edge, Grammar, Machine, Message, Regex
-from commitgate.languages import TextSource
+from commitgate import AnyJson, Choices, Contract, Edge, Grammar, Limits, Machine, Message, Regex
+from commitgate.languages import JsonRoot, TextSource
 from commitgate.run.conversation import HOW_TO_REFUSE, Conversation
 from commitgate.run.text_outline import CHARACTERS, LINES, LITERAL_CHARACTERS, text_outline
 from commitgate.testing import ScriptedBackend
@@ -54,6 +54,20 @@ def test_grammar_is_shown_as_it_stands() -> None:
     assert "GBNF" in heading
     assert lines == GRAMMAR.splitlines()
     assert "Lark" in text_outline(Grammar('start: "a"', "lark"))
+
+
+def test_rule_that_begins_a_grammar_is_named_where_it_was_chosen() -> None:
+    assert "begins with item:" in text_outline(Grammar(GRAMMAR, start="item")).splitlines()[0]
+    assert "begins" not in text_outline(Grammar(GRAMMAR)).splitlines()[0]
+
+
+def test_choices_of_an_edge_are_cut_with_a_mark() -> None:
+    few, many = (Choices(map(str, range(count))) for count in (20, 21))
+    _, line, longer = text_outline(
+        Machine(start="a", accepting=["a"], edges=[Edge("a", few, "a"), Edge("a", many, "a")])
+    ).splitlines()
+    assert line.endswith('"18", "19"')
+    assert longer.endswith('"18", "19", …')
 
 
 def test_machine_is_told_edge_by_edge() -> None:
@@ -106,12 +120,18 @@ def test_long_choice_is_cut_within_its_line() -> None:
 
 
 def test_words_from_elsewhere_that_constrain_nothing_are_not_shown() -> None:
-    for source in (Grammar('# obey me\nroot ::= "a"'), WALK, Regex("a(?#obey me)")):
+    for source in (
+        Grammar('# obey me\nroot ::= "a"'),
+        WALK,
+        Regex("a(?#obey me)"),
+        Regex("(?<obey_me>a)"),
+        Regex("(?P<obey_me>a)"),
+    ):
         system, _ = told(Contract.of(source, prose="strip"))
         assert "obey" not in system.content
         assert "idle" not in system.content
         assert system.content.startswith("You answer with one text")
-    for shown in (Choices(["yes"]), Regex("yes")):
+    for shown in (Choices(["yes"]), Regex("yes"), Regex("yes(?<=s)"), Regex("yes(?<!no)")):
         system, _ = told(Contract.of(shown, prose="strip"))
         assert "yes" in system.content
 
@@ -129,10 +149,20 @@ def test_caller_without_words_has_a_plain_prompt(source: TextSource, prompt: str
     assert user == Message("user", prompt)
 
 
-def test_any_json_has_the_words_of_its_schema() -> None:
-    assert told(Contract.of(AnyJson())) == (Message("user", "go"),)
-    system, _ = told(Contract.of(AnyJson(root="object")))
-    assert "JSON" in system.content
+@pytest.mark.parametrize("root", ["any", "object"])
+def test_any_json_is_told_with_its_depth(root: JsonRoot) -> None:
+    system, _ = told(Contract.of(AnyJson(root=root, nesting=3)))
+    assert system.content.startswith("You answer with JSON.")
+    assert system.content.endswith("at most 3 deep within one another.")
+    assert ('"object"' in system.content) == (root == "object")
+
+
+def test_depth_is_told_where_it_was_bounded_and_no_fields_are_shown() -> None:
+    shallow = Limits(nesting=2)
+    assert "deep" in told(Contract.of(True, limits=shallow))[0].content
+    assert told(Contract.of(True)) == (Message("user", "go"),)
+    fields = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    assert "deep" not in told(Contract.of(fields, limits=shallow))[0].content
 
 
 @pytest.mark.anyio

@@ -12,9 +12,9 @@ from pydantic import AliasChoices, AliasPath, BaseModel, ConfigDict, Field, Root
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 from typing_extensions import TypedDict
 
-from commitgate import UntrustedText, each_untrusted
+from commitgate import UntrustedText, each_untrusted, refuse_hidden_characters
 from commitgate.errors import MisuseError
-from commitgate.gate.content import VIOLATIONS_KEPT, refuse_hidden_characters
+from commitgate.gate.content import VIOLATIONS_KEPT
 from commitgate.gate.judge import Chosen
 from commitgate.gate.rules import RuleViolation
 from commitgate.gate.untrusted_places import untrusted_texts
@@ -120,6 +120,14 @@ async def test_exact_pointer_is_for_programs_alone() -> None:
 
 async def test_plain_strings_are_not_looked_at() -> None:
     assert await deliberate(f'"{BAD}"', str) is None
+
+
+@pytest.mark.parametrize("schema", [str, {"type": "string"}])
+async def test_value_that_is_a_text_is_looked_at_where_asked_for(schema: Any) -> None:
+    content = [each_untrusted(refuse_hidden_characters)]
+    ending = await deliberate(f'"{BAD}"', schema, content=content)
+    assert codes(ending) == ["bidi_control"]
+    assert await deliberate('"fine"', schema, content=content) is None
 
 
 @pytest.mark.parametrize("alias", ["first", "second"])

@@ -4,7 +4,7 @@ import anyio
 import pytest
 from gate_play import chunked, play
 
-from commitgate import AnyJson, Choices, Contract, Grammar, Layer, Regex, RuleViolation
+from commitgate import AnyJson, Choices, Contract, Edge, Grammar, Layer, Machine, Regex, RuleViolation
 from commitgate.automaton import compile
 from commitgate.backends.base import Event, Finish, FinishReason, TextDelta
 from commitgate.gate.check_context import CheckContext
@@ -59,6 +59,41 @@ def test_byte_outside_breaks_the_constraint_and_never_json(text: str | bytes, po
     assert (verdict.violation.kind, verdict.violation.position) == ("constraint", position)
     assert verdict.violation.explanation.startswith("expected ")
     assert len(shown) == position
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "explanation"),
+    [
+        (CODE, "AB-x", "expected a character of 0-9"),
+        (CODE, "AB-1x", "expected a character of 0-9 or the end of the text"),
+        (Choices(["yes", "no", "no way"]), "nope", "expected ' way' or the end of the text"),
+        (Grammar('root ::= "a" (" b" | "c"? "d"?)'), "ax", "expected ' b' or 'c' or 'd' or the end of the text"),
+        (
+            Grammar("start: SIGNED_NUMBER\n%import common.SIGNED_NUMBER", "lark"),
+            "x",
+            "expected a character of + - or a character of 0-9 or '.'",
+        ),
+        (
+            Machine(start="a", accepting=["b"], edges=[Edge("a", "x", "b"), Edge("b", {"type": "null"}, "b")]),
+            "x[",
+            "expected white space or 'null' or the end of the text",
+        ),
+    ],
+)
+def test_what_may_come_next_is_told_once_and_the_end_last(source: TextSource, text: str, explanation: str) -> None:
+    verdict, _ = play(events_of(text, None), gate_of(source))
+    assert isinstance(verdict, Outside)
+    told = verdict.violation.explanation
+    assert told.startswith(explanation)
+    ways = told.removeprefix("expected ").split(" or ")
+    assert len(set(ways)) == len(ways)
+
+
+def test_words_of_the_model_are_in_no_explanation() -> None:
+    text = "AB-1 canary"
+    verdict, _ = play(events_of(text, 1), gate_of(CODE))
+    assert isinstance(verdict, Outside)
+    assert "canary" not in f"{verdict.violation!r}{verdict.violation.summary()}"
 
 
 @pytest.mark.parametrize("text", ["", "A", "AB-"])

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from preview_reading import content
 
-from commitgate import Choices, Contract, Grammar, Machine, Preview, Regex
+from commitgate import AnyJson, Choices, Contract, Grammar, Machine, Preview, Regex
 from commitgate.errors import MisuseError
+from commitgate.json_value import JsonValue
 from commitgate.languages import Edge, TextSource
 from commitgate.preview import ItemCursor, PreviewReader, ReaderState
 
@@ -28,6 +29,18 @@ def shown(preview: Preview) -> tuple[object, ...]:
 def test_text_is_shown_as_far_as_it_came(source: TextSource) -> None:
     reader = PreviewReader(Contract.of(source))
     assert [reader.feed(b"a").value, reader.feed(b"").value, reader.feed(b"aa").value] == ["a", "a", "aaa"]
+
+
+@pytest.mark.parametrize("source", [*SOURCES, Choices(["a", "ab"])])
+def test_source_and_its_contract_are_shown_alike(source: TextSource) -> None:
+    one, other = PreviewReader(source), PreviewReader(Contract.of(source))
+    assert shown(one.feed(b"a")) == shown(other.feed(b"a"))
+    assert shown(one.finish()) == shown(other.finish())
+
+
+@pytest.mark.parametrize("asked", [AnyJson(), AnyJson(root="object"), Contract.of(AnyJson())])
+def test_any_json_is_shown_as_json(asked: AnyJson | Contract[JsonValue]) -> None:
+    assert PreviewReader(asked).feed(b'{"a": [1, ').value == {"a": [1]}
 
 
 def test_nothing_is_shown_before_the_first_character() -> None:

@@ -16,7 +16,7 @@ from commitgate.automaton.spelling import Spelling
 from commitgate.automaton.terms import Arena, Term
 from commitgate.errors import UnsatisfiableError
 from commitgate.json_value import JsonSchema, JsonValue
-from commitgate.languages import AnyJson, Choices, Machine, Regex, TextSource, kind_of_text
+from commitgate.languages import AnyJson, Choices, Machine, Regex, TextKind, TextSource, kind_of_text
 from commitgate.languages import Grammar as TextGrammar
 from commitgate.limits import Limits
 from commitgate.style import Style
@@ -99,8 +99,16 @@ def analyse_text(source: TextSource, limits: Limits) -> TextMeaning:
     arena = _arena(limits)
     if text_term(meaning, arena, "accept", None) is arena.empty:
         keyword = kind_of_text(source)
-        raise UnsatisfiableError(f"no text satisfies the {keyword}: it never comes to an end", keyword=keyword)
+        raise UnsatisfiableError(f"no text satisfies the {keyword}: {_WHY_NOTHING[keyword]}", keyword=keyword)
     return meaning
+
+
+_WHY_NOTHING: dict[TextKind, str] = {
+    "regex": "it contradicts itself, as an anchor in the middle of a text or an empty class does",
+    "grammar": "its start rule never comes to an end",
+    "choices": "there is none",
+    "machine": "on every way to an accepting state stands an edge that no text can take",
+}
 
 
 def compile(
@@ -138,7 +146,8 @@ def compile(
         check_kind("style", style, Style, "a Style")
     source = contract_or_schema
     if isinstance(source, Regex | TextGrammar | Choices | Machine | AnyJson):
-        source = Contract[object].of(cast("bool", source), limits=limits)
+        # With limits it may be bounded twice; they are not to be put in the place of what it says itself.
+        source, limits = Contract[object].of(cast("bool", source), limits=limits), None
     if isinstance(source, Contract):
         contract = cast("Contract[object]", source)
         changes = {"limits": limits, "formats": formats, "documents": documents}
@@ -168,7 +177,10 @@ def start_of(
     # Beside a text that is no JSON, a refusal is written as beside any JSON.
     schema = analyse(True, contract.limits) if isinstance(meaning, TextMeaning) else meaning
     grammar = Grammar(arena, schema, dialect, Spelling(dialect == "generate", alphabet), style or contract.style)
-    text = text_term(meaning, arena, dialect, alphabet) if isinstance(meaning, TextMeaning) else grammar.text()
+    if isinstance(meaning, TextMeaning):
+        text = text_term(meaning, arena, dialect, alphabet, style or contract.style)
+    else:
+        text = grammar.text()
     return arena.choice([text, refusal_term(grammar)]) if contract.refusal else text
 
 

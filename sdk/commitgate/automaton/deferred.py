@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from commitgate.automaton.partition import Partition
 from commitgate.automaton.terms import Arena, Term
@@ -34,6 +34,9 @@ class Deferred(Term):
 
     def describe(self) -> str:
         return self.expansion.describe()
+
+    def ways_on(self) -> Iterator[str]:
+        return self.expansion.ways_on()
 
     def _partition(self) -> Partition:
         return self.expansion.partition
@@ -85,6 +88,9 @@ class Capture(Term):
 
     def describe(self) -> str:
         return self.head.describe()
+
+    def ways_on(self) -> Iterator[str]:
+        return self.head.ways_on()
 
     @property
     def place(self) -> str | None:

@@ -262,6 +262,9 @@ class Repeat(Term):
     def describe(self) -> str:
         return self.item.describe()
 
+    def ways_on(self) -> Iterator[str]:
+        return self.item.ways_on()
+
     def _partition(self) -> Partition:
         return self.item.partition
 
@@ -307,6 +310,9 @@ class NonEmpty(Term):
 
     def describe(self) -> str:
         return self.inner.describe()
+
+    def ways_on(self) -> Iterator[str]:
+        return self.inner.ways_on()
 
     def _partition(self) -> Partition:
         return self.inner.partition

@@ -42,6 +42,9 @@ _LOOKS_OF_A_PRODUCT = 32
 _SHOWN_ALTERNATIVES = 8
 """How many ways on are named in words."""
 
+_SHOWN_TEXTS = 5
+"""How many of several texts are named in words."""
+
 _JOINED_DEPTH = 16
 """How deep alternatives are joined at once; deeper ones are joined when a text reaches them. It bounds recursion."""
 
@@ -416,6 +419,10 @@ class Term(ABC):
         """Say in words what may come next."""
         return "more text"
 
+    def ways_on(self) -> Iterator[str]:
+        """Yield the words for each way on but the end of the text; the same words may come again."""
+        yield self.describe()
+
     @property
     def place(self) -> str | None:
         """Return the JSON pointer, in the schema, of what may come next; None where the term does not know it."""
@@ -443,6 +450,14 @@ class Term(ABC):
 
 def _set_partition(members: int) -> Partition:
     return Partition(bytes(members >> byte & 1 for byte in range(256)))
+
+
+def _one_of(ways: Iterable[str]) -> str:
+    """Return the words for several ways on, each once."""
+    words = list(dict.fromkeys(ways))
+    shown = words[:_SHOWN_ALTERNATIVES]
+    more = len(words) - len(shown)
+    return " or ".join(shown) + (f" or {more} more" if more else "")
 
 
 def _printable(data: bytes) -> str:
@@ -477,6 +492,9 @@ class _Epsilon(Term):
 
     def describe(self) -> str:
         return "the end of the text"
+
+    def ways_on(self) -> Iterator[str]:
+        return iter(())
 
     def _partition(self) -> Partition:
         return Partition(bytes(256))
@@ -531,8 +549,11 @@ class LiteralSet(Term):
         self.offset = offset
 
     def describe(self) -> str:
-        shown = [_printable(text[self.offset :]) for text in self.texts[self.low : min(self.high, self.low + 5)]]
-        more = self.high - self.low - len(shown)
+        first = self._first()
+        shown = [_printable(text[self.offset :]) for text in self.texts[first : min(self.high, first + _SHOWN_TEXTS)]]
+        if self.high - first == 1:
+            return shown[0]
+        more = self.high - first - len(shown)
         return "one of " + ", ".join(shown) + (f" and {more} more" if more else "")
 
     def _first(self) -> int:
@@ -618,6 +639,9 @@ class Located(Term):
     def describe(self) -> str:
         return self.inner.describe()
 
+    def ways_on(self) -> Iterator[str]:
+        return self.inner.ways_on()
+
     def _partition(self) -> Partition:
         return self.inner.partition
 
@@ -662,8 +686,11 @@ class Sequence(Term):
         return self.arena.chain(*parts)
 
     def describe(self) -> str:
-        words = dict.fromkeys(head.describe() for head in self._openers())
-        return " or ".join(list(words)[:_SHOWN_ALTERNATIVES])
+        return _one_of(self.ways_on())
+
+    def ways_on(self) -> Iterator[str]:
+        for head in self._openers():
+            yield from head.ways_on()
 
     @property
     def place(self) -> str | None:
@@ -733,10 +760,11 @@ class Choice(Term):
         return self.arena.choice(option.saturated(reach) for option in self.options)
 
     def describe(self) -> str:
-        words = dict.fromkeys(option.describe() for option in self.options)
-        shown = list(words)[:_SHOWN_ALTERNATIVES]
-        more = len(words) - len(shown)
-        return " or ".join(shown) + (f" or {more} more" if more else "")
+        return _one_of(self.ways_on())
+
+    def ways_on(self) -> Iterator[str]:
+        for option in self.options:
+            yield from option.ways_on()
 
     @property
     def place(self) -> str | None:

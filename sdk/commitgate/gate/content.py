@@ -40,7 +40,8 @@ class PlacedViolation(RuleViolation):
 def refuse_hidden_characters(value: object) -> list[RuleViolation]:
     """Refuse untrusted texts that hold what acts on their reader or hides from him.
 
-    Runs on every value; plain ``str`` fields are not looked at.
+    Runs on every value; plain ``str`` fields are not looked at, nor a value that is a ``str`` itself: for that one give
+    ``each_untrusted(refuse_hidden_characters)``.
     """
     found: list[RuleViolation] = []
     for path, text in untrusted_texts(value):
@@ -58,6 +59,8 @@ def each_untrusted(
 ) -> Callable[[object], Awaitable[RuleResult]]:
     """Make a content check out of a check of one text: it is asked about every ``UntrustedText`` in the value.
 
+    Of a value that is a ``str`` itself, such as that of a ``Regex``, it is asked about the whole.
+
     Args:
         check: sync or async; returns None where it is content, else a violation or several. Their pointers are set.
 
@@ -70,7 +73,7 @@ def each_untrusted(
 
     async def each(value: object) -> RuleResult:
         found: list[RuleViolation] = []
-        for path, text in untrusted_texts(value):
+        for path, text in untrusted_texts(UntrustedText(value) if isinstance(value, str) else value):
             result = check(text)
             if inspect.isawaitable(result):
                 result = await result

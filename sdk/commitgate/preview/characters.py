@@ -1,4 +1,4 @@
-"""Read the inside of a JSON string: whole characters, cut ones, and the first byte that fits none.
+"""Read plain text and the inside of a JSON string: whole characters, cut ones, and the first byte that fits none.
 
 A *unit* is what spells one character: a byte of ASCII, a UTF-8 sequence, a two-letter escape, a ``\\uXXXX`` escape, or
 two of these that are a surrogate pair. A text may be cut inside a unit at any byte.
@@ -14,16 +14,25 @@ from typing import cast
 
 from commitgate.preview.state import ReaderState
 
-UNITS = re.compile(
-    rb"""(?:
-        [ !\x23-\x5b\x5d-\x7f]++
-      | [\xc2-\xdf][\x80-\xbf]
+_WIDE = rb"""
+        [\xc2-\xdf][\x80-\xbf]
       | \xe0[\xa0-\xbf][\x80-\xbf]
       | [\xe1-\xec\xee\xef][\x80-\xbf]{2}
       | \xed[\x80-\x9f][\x80-\xbf]
       | \xf0[\x90-\xbf][\x80-\xbf]{2}
       | [\xf1-\xf3][\x80-\xbf]{3}
       | \xf4[\x80-\x8f][\x80-\xbf]{2}
+"""
+
+CHARACTERS = re.compile(rb"(?: [\x00-\x7f]++ |" + _WIDE + rb")*+", re.VERBOSE)
+"""Match as many whole characters as there are; a class is possessive, so the time is linear in what is matched."""
+
+UNITS = re.compile(
+    rb"""(?:
+        [ !\x23-\x5b\x5d-\x7f]++
+      | """
+    + _WIDE
+    + rb"""
       | \\["\\/bfnrt]
       | \\u(?: [0-9A-Ca-cEFef][0-9A-Fa-f]{3}
              | [Dd][0-7][0-9A-Fa-f]{2}
@@ -31,7 +40,7 @@ UNITS = re.compile(
     )*+""",
     re.VERBOSE,
 )
-"""Match as many whole units as there are; a class is possessive, so the time is linear in what is matched."""
+"""Match as many whole units of the inside of a string as there are."""
 
 _BACKSLASH = 0x5C
 _HEX = b"0123456789abcdefABCDEF"
@@ -102,4 +111,4 @@ def utf8_fault(data: bytes | bytearray, at: int) -> tuple[int, ReaderState] | No
     return None
 
 
-__all__ = ["UNITS", "decode_units", "unit_fault", "utf8_fault"]
+__all__ = ["CHARACTERS", "UNITS", "decode_units", "unit_fault", "utf8_fault"]

@@ -16,7 +16,7 @@ from commitgate.argument import wrong_kind
 from commitgate.backends.text_join import TextJoiner
 from commitgate.errors import MisuseError
 from commitgate.json_value import JsonObject, JsonSchema
-from commitgate.languages import Choices
+from commitgate.languages import AnyJson, Choices, Language, TextSource
 from commitgate.preview.atomic import Places
 from commitgate.preview.json_growth import JsonGrowth
 from commitgate.preview.preview import Preview
@@ -46,9 +46,9 @@ class PreviewReader:
 
     Args:
         contract_or_schema: tells which strings are one of a fixed set (enum, const, discriminator): these are held
-            until they are closed; and whether the answer is JSON at all. Of a pattern, grammar or machine the text so
-            far is shown as a ``str``; one of several choices is held until its end. It judges nothing. None holds no
-            string.
+            until they are closed; and whether the answer is JSON at all. Of a pattern, grammar or machine, or a
+            contract of one, the text so far is shown as a ``str``; one of several choices is held until its end. It
+            judges nothing. None holds no string.
         max_depth: most containers inside each other, at least 1.
         atomic_paths: more strings to hold: keys joined by ``/``, ``*`` for any item of an array, empty for the root.
 
@@ -60,22 +60,14 @@ class PreviewReader:
 
     def __init__(
         self,
-        contract_or_schema: HasSchema | JsonObject | bool | None = None,
+        contract_or_schema: HasSchema | TextSource | AnyJson | JsonObject | bool | None = None,
         *,
         max_depth: int = 64,
         atomic_paths: Iterable[str] = (),
     ) -> None:
         if max_depth < 1:
             raise MisuseError(f"max_depth must be at least 1, found {max_depth}")
-        schema, documents, text = contract_or_schema, None, None
-        if schema is not None and not isinstance(schema, bool | dict):
-            text = getattr(schema, "text", None)
-            schema, documents = schema.schema, schema.documents
-        self._growth: JsonGrowth | TextGrowth
-        if text is None:
-            self._growth = JsonGrowth(Places.of(schema, atomic_paths, documents), max_depth)
-        else:
-            self._growth = TextGrowth(is_held=isinstance(text, Choices) or "" in atomic_paths)
+        self._growth = _growth(contract_or_schema, max_depth, atomic_paths)
         self._joiner = TextJoiner()
         self._is_finished = False
 
@@ -120,6 +112,26 @@ class PreviewReader:
     def _preview(self) -> Preview:
         growth = self._growth
         return Preview(state=self.state, text_bytes=growth.position, moment=growth.moment())
+
+
+def _growth(
+    given: HasSchema | TextSource | AnyJson | JsonObject | bool | None, max_depth: int, atomic_paths: Iterable[str]
+) -> JsonGrowth | TextGrowth:
+    schema: JsonSchema | None = None
+    documents: Mapping[str, JsonSchema] | None = None
+    text: object = None
+    match given:
+        case None | bool() | dict():
+            schema = given
+        case AnyJson():
+            pass
+        case Language():
+            text = given
+        case _:
+            schema, documents, text = given.schema, given.documents, getattr(given, "text", None)
+    if text is None:
+        return JsonGrowth(Places.of(schema, atomic_paths, documents), max_depth)
+    return TextGrowth(is_held=isinstance(text, Choices) or "" in atomic_paths)
 
 
 __all__ = ["HasSchema", "PreviewReader"]

@@ -8,26 +8,10 @@ Source: RFC 3629 section 4 (well-formed UTF-8).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from commitgate.preview.characters import utf8_fault
+from commitgate.preview.characters import CHARACTERS, utf8_fault
 from commitgate.preview.state import ReaderState
-
-_CHARACTERS = re.compile(
-    rb"""(?:
-        [\x00-\x7f]++
-      | [\xc2-\xdf][\x80-\xbf]
-      | \xe0[\xa0-\xbf][\x80-\xbf]
-      | [\xe1-\xec\xee\xef][\x80-\xbf]{2}
-      | \xed[\x80-\x9f][\x80-\xbf]
-      | \xf0[\x90-\xbf][\x80-\xbf]{2}
-      | [\xf1-\xf3][\x80-\xbf]{3}
-      | \xf4[\x80-\x8f][\x80-\xbf]{2}
-    )*+""",
-    re.VERBOSE,
-)
-"""Match as many whole characters as there are; a class is possessive, so the time is linear in what is matched."""
 
 
 class TextGrowth:
@@ -93,7 +77,7 @@ class TextDocument:
         """
         self._text += data
         # From the last whole character on: a cut one is walked again when more of it has come.
-        found = _CHARACTERS.match(self._text, self.whole_to)
+        found = CHARACTERS.match(self._text, self.whole_to)
         assert found is not None, "the pattern matches the empty text too"
         self.whole_to = found.end()
         fault = utf8_fault(self._text, self.whole_to) if self.whole_to < len(self._text) else None

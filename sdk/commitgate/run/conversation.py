@@ -11,8 +11,9 @@ from commitgate.argument import check_words, wrong_kind
 from commitgate.backends.base import Message, Role
 from commitgate.errors import MisuseError
 from commitgate.json_value import JsonSchema, JsonValue
+from commitgate.limits import Limits
 from commitgate.refusal import REFUSAL_KEY
-from commitgate.run.outline import outline
+from commitgate.run.outline import any_outline, outline
 from commitgate.run.text_outline import text_outline, text_prompt
 
 if TYPE_CHECKING:
@@ -85,8 +86,11 @@ def _outline(contract: Contract[object]) -> list[str]:
     """Return what the model is told of the answer's form, if anything."""
     if contract.text is not None:
         return [text_outline(contract.text, shows_words=contract.prose == "keep")]
-    schema = contract.shown_schema
-    return [] if isinstance(schema, bool) else [outline(schema, contract.shown_documents)]
+    schema, deepest = contract.shown_schema, contract.limits.nesting
+    nesting = deepest if deepest < Limits().nesting else None
+    if isinstance(schema, bool):
+        return [] if nesting is None else [any_outline(nesting)]
+    return [outline(schema, contract.shown_documents, nesting=nesting)]
 
 
 def _prompt(contract: Contract[object]) -> str:

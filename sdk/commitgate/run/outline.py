@@ -25,9 +25,10 @@ DEPTH = 4
 CHOICES = 20
 """Most values of an enum that are shown."""
 
-_FIELDS = "You answer with JSON. Take what you can from the user's message. The fields are:"
 _ITEMS = "You answer with a JSON list. Take what you can from the user's message. The fields of each item are:"
-_SCHEMA = "You answer with JSON. Take what you can from the user's message. The JSON schema is:"
+_ANY = "You answer with JSON. Take what you can from the user's message."
+_SCHEMA = f"{_ANY} The JSON schema is:"
+_FIELDS = f"{_ANY} The fields are:"
 
 _NOISE = frozenset({"$schema", "$id", "id", "$comment", "title", "examples", "default", "deprecated"})
 _NAMES = ("properties", "$defs", "definitions", "patternProperties")
@@ -42,12 +43,15 @@ _TYPES = {
 }
 
 
-def outline(schema: JsonObject, documents: Mapping[str, JsonSchema] | None = None) -> str:
+def outline(
+    schema: JsonObject, documents: Mapping[str, JsonSchema] | None = None, *, nesting: int | None = None
+) -> str:
     """Return the instruction that shows ``schema`` to a model.
 
     Args:
         schema: the schema.
         documents: further schemas by absolute URI, which its references may name.
+        nesting: most arrays and objects within one another, told where no fields are shown; None where it need not be.
     """
     references = References(schema, documents)
     node = _resolved(references, schema)
@@ -57,8 +61,22 @@ def outline(schema: JsonObject, documents: Mapping[str, JsonSchema] | None = Non
     # Taken one by one: fields that refer to one another can be more than any memory holds.
     lines = list(islice(_fields(references, node, 0), LINES))
     if not lines:
-        return f"{_SCHEMA}\n{json.dumps(_without_noise(schema), ensure_ascii=False, default=str)}"
+        shown = json.dumps(_without_noise(schema), ensure_ascii=False, default=str)
+        return "\n".join([_SCHEMA, shown, *_depth(nesting)])
     return "\n".join([heading, *lines])
+
+
+def any_outline(nesting: int) -> str:
+    """Return the instruction that tells a model to answer with any JSON.
+
+    Args:
+        nesting: most arrays and objects within one another.
+    """
+    return "\n".join([_ANY, *_depth(nesting)])
+
+
+def _depth(nesting: int | None) -> list[str]:
+    return [] if nesting is None else [f"Lists and objects stand at most {nesting} deep within one another."]
 
 
 def _fields(references: References, node: JsonObject, depth: int) -> Iterator[str]:
@@ -128,4 +146,4 @@ def _without_noise(node: JsonValue, *, holds_names: bool = False) -> JsonValue:
     }
 
 
-__all__ = ["CHOICES", "DEPTH", "LINES", "outline"]
+__all__ = ["CHOICES", "DEPTH", "LINES", "any_outline", "outline"]

@@ -7,6 +7,7 @@ stand, a machine edge by edge. The automaton enforces all of it, whether the mod
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from itertools import islice
 from typing import assert_never, cast
@@ -23,6 +24,9 @@ CHARACTERS = 8_192
 LITERAL_CHARACTERS = 200
 """Most characters of one choice, or of one edge's text, that are shown."""
 
+_STEP_CHOICES = 20
+"""Most choices of one edge that are shown."""
+
 _ONLY = "and nothing before or after it"
 _CHOICES = f"You answer with one of these texts, word for word, {_ONLY}:"
 _REGEX = f"You answer with one text, {_ONLY}. This regular expression matches the whole of it:"
@@ -30,7 +34,8 @@ _GRAMMAR = f"You answer with one text, {_ONLY}. It has this form, written as a g
 _MACHINE = f"You answer with one text, {_ONLY}. It goes through these steps"
 _HIDDEN = f"You answer with one text, {_ONLY}. Take what you can from the user's message."
 _SYNTAX = {"gbnf": "GBNF", "lark": "Lark"}
-_COMMENT = "(?#"
+_WORDS = re.compile(r"\(\?(?:#|P?<(?![=!]))")
+"""Match what begins a comment or the name of a group."""
 _LEFT_OUT = "…"
 
 
@@ -40,20 +45,21 @@ def text_outline(source: TextSource, *, shows_words: bool = True) -> str:
     Args:
         source: what the text is made from.
         shows_words: show what may hold any words, too: a grammar with its comments, a machine with its names, a pattern
-            with a comment. Choices, and a pattern without one, constrain in every character, and are always shown.
+            with a comment or named groups. Choices, and a pattern without, are what is asked for, and always shown.
     """
     match source:
         case Choices(texts):
             return _lines([_CHOICES, *_bounded(_one_line(text) for text in dict.fromkeys(texts))])
         case Regex(pattern, flags):
-            if _COMMENT in pattern and not shows_words:
+            if not shows_words and _WORDS.search(pattern):
                 return _HIDDEN
             lines = [_REGEX, _cut(pattern, CHARACTERS)]
             return _lines([*lines, f"Its flags: {flags}"] if flags else lines)
-        case Grammar(text, syntax):
+        case Grammar(text, syntax, start):
             if not shows_words:
                 return _HIDDEN
-            return _lines([f"{_GRAMMAR} in {_SYNTAX[syntax]}:", *_bounded(_cut(text, CHARACTERS).splitlines())])
+            begin = "" if start is None else f", which begins with {_one_line(start)}"
+            return _lines([f"{_GRAMMAR} in {_SYNTAX[syntax]}{begin}:", *_bounded(_cut(text, CHARACTERS).splitlines())])
         case Machine(start, accepting, edges):
             if not shows_words:
                 return _HIDDEN
@@ -83,7 +89,8 @@ def _step(on: object) -> str:
         case Regex(pattern):
             return f"a text that matches {_one_line(pattern)}"
         case Choices(texts):
-            return "one of " + ", ".join(islice(map(_quoted, texts), LITERAL_CHARACTERS // 10))
+            shown = [*map(_quoted, texts[:_STEP_CHOICES]), *([_LEFT_OUT] if len(texts) > _STEP_CHOICES else [])]
+            return "one of " + ", ".join(shown)
         case Grammar() | Machine():
             return f"a text of a {kind_of_text(on)}"
         case _:

@@ -34,6 +34,7 @@ from commitgate.automaton.raw_text import OneCharacter, Repeat, Standing, spella
 from commitgate.automaton.terms import Arena, Term
 from commitgate.automaton.text_language import TextLanguage, over_characters
 from commitgate.errors import LimitExceededError
+from commitgate.style import Style
 
 if TYPE_CHECKING:
     from commitgate.contract import Contract
@@ -45,7 +46,9 @@ MAX_INLINED_DEPTH = 48
 """Most levels within such a rule, those of the rules that it names counted: a derivative goes down all of them."""
 
 
-def text_term(meaning: TextMeaning, arena: Arena, dialect: Dialect, alphabet: bytes | None) -> Term:
+def text_term(
+    meaning: TextMeaning, arena: Arena, dialect: Dialect, alphabet: bytes | None, style: Style | None = None
+) -> Term:
     """Return the term of the whole texts of a contract that is no JSON.
 
     Args:
@@ -53,6 +56,7 @@ def text_term(meaning: TextMeaning, arena: Arena, dialect: Dialect, alphabet: by
         arena: where terms are made.
         dialect: how JSON within is read; the text around it is the same in both.
         alphabet: the bytes that can be written, sorted and distinct; None for all 256.
+        style: how JSON within is written; None for the default.
 
     Returns:
         The empty term where no text can be written.
@@ -60,20 +64,30 @@ def text_term(meaning: TextMeaning, arena: Arena, dialect: Dialect, alphabet: by
     Raises:
         LimitExceededError: it needs more states than ``Limits.states``, or a pattern's automaton is too large.
     """
-    return rules_term(meaning.rules, arena, dialect, alphabet)
+    return rules_term(meaning.rules, arena, dialect, alphabet, style)
 
 
-def rules_term(rules: Rules, arena: Arena, dialect: Dialect, alphabet: bytes | None) -> Term:
+def rules_term(
+    rules: Rules, arena: Arena, dialect: Dialect, alphabet: bytes | None, style: Style | None = None
+) -> Term:
     """Return the term of a text of the rules; arguments and errors as of ``text_term``."""
-    return _Compiler(rules.rules, arena, dialect, alphabet).start(rules.start)
+    return _Compiler(rules.rules, arena, dialect, alphabet, style).start(rules.start)
 
 
 class _Compiler:
-    def __init__(self, rules: Mapping[str, Expression], arena: Arena, dialect: Dialect, alphabet: bytes | None) -> None:
+    def __init__(
+        self,
+        rules: Mapping[str, Expression],
+        arena: Arena,
+        dialect: Dialect,
+        alphabet: bytes | None,
+        style: Style | None,
+    ) -> None:
         self._rules = flattened(rules)
         self._arena = arena
         self._dialect: Dialect = dialect
         self._alphabet = alphabet
+        self._style = style or Style()
         self._bytes = None if alphabet is None else frozenset(alphabet)
         self._writable = spellable(alphabet)
         self._is_open = self._writable.complement().is_empty
@@ -226,7 +240,7 @@ class _Compiler:
 
         found = self._contracts.get(id(contract))
         if found is None:
-            found = start_of(contract, self._arena, self._dialect, self._alphabet)
+            found = start_of(contract, self._arena, self._dialect, self._alphabet, self._style)
             self._contracts[id(contract)] = found
         return found
 
