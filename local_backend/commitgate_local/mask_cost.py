@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 MOST_SAMPLE_TOKENS = 400
 """Tokens after which a sample text is given up."""
 
+_MOST_IDS = 4_000_000
+"""Ids that a vocabulary may have: each has a column in every mask, so one huge id would cost as much as that many."""
+
 _FEW_STEPS = 5
 
 
@@ -103,7 +106,10 @@ def load_meter(path: Path) -> MaskMeter:
         )
     if not tokenizer.entries:
         raise ModelLoadError("the tokenizer has no tokens")
-    return MaskMeter(Vocabulary.of_tokenizer(tokenizer, width=max(tokenizer.entries.values()) + 1))
+    width = max(tokenizer.entries.values()) + 1
+    if width > _MOST_IDS:
+        raise ModelLoadError(f"the tokenizer has the id {width - 1}; masks are measured up to {_MOST_IDS:,} ids")
+    return MaskMeter(Vocabulary.of_tokenizer(tokenizer, width=width))
 
 
 def _draw(engine: MaskEngine, matcher: Matcher, draw: np.random.Generator, counts: _Counts) -> None:

@@ -114,6 +114,19 @@ def test_misuse_is_a_usage_error(quick: QuickShell, words: list[str]) -> None:
     assert quick.commitgate("lint", *words).code == 2
 
 
+def test_two_bounds_of_one_case_are_told_apart(quick: QuickShell) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer", "minimum": 1, "maximum": 2}}}
+    lines = quick.commitgate("lint", write(quick, schema)).out.splitlines()
+    notes = [line.strip() for line in lines[lines.index("vendors") :] if "a bound on an integer" in line]
+    assert "refused: a bound on an integer (minimum) at /properties/a" in notes
+    assert "refused: a bound on an integer (maximum) at /properties/a" in notes
+
+
+def test_advice_that_an_error_already_gives_is_not_repeated(quick: QuickShell) -> None:
+    out = quick.commitgate("lint", write(quick, {"type": "string", "pattern": r"(.)\1"})).out
+    assert out.split("support")[0].count("write the alternatives out") == 1
+
+
 def test_documents_and_formats_reach_the_schema(quick: QuickShell) -> None:
     (quick.folder / "b.json").write_text('{"type": "string", "format": "date"}')
     name = write(quick, {"$ref": "https://example.com/b"})

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from unicodedata import normalize
 
 import pytest
@@ -154,6 +154,61 @@ def test_argument_of_the_wrong_kind_is_misuse(change: dict[str, Any], wanted: st
     with pytest.raises(MisuseError, match=wanted) as raised:
         ORDER.fill(**{**GIVEN, **change})
     assert "surprise" not in str(raised.value)
+
+
+class LongText(str):
+    """Say that it is short."""
+
+    def __len__(self) -> int:
+        return 1
+
+
+class SmallNumber(int):
+    """Say that it is within every bound."""
+
+    def __le__(self, other: object) -> bool:
+        return True
+
+    __ge__ = __le__
+
+
+class SmallDecimal(Decimal):
+    """Say that it is small."""
+
+    def __str__(self) -> str:
+        return "5"
+
+    __repr__ = __str__
+
+
+class ShortList(list[str]):
+    """Say that it is short."""
+
+    def __len__(self) -> int:
+        return 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"regions": ShortList(["a", "b", "c", "d"])},
+        {"regions": [LongText("a" * 11)]},
+        {"customer": LongText("c" * 21)},
+        {"tags": SmallNumber(6)},
+        {"limit": SmallNumber(10_001)},
+        {"limit": SmallDecimal(10_001)},
+    ],
+)
+def test_value_counts_for_what_it_is_and_not_for_what_its_class_says(change: dict[str, Any]) -> None:
+    with pytest.raises(ParameterError):
+        ORDER.fill(**{**GIVEN, **change})
+
+
+def test_values_of_own_classes_become_plain_ones() -> None:
+    filled = ORDER.fill(**{**GIVEN, "limit": SmallNumber(500), "regions": [LongText("north")]})
+    properties: Any = cast("Any", filled.schema)["properties"]
+    assert type(properties["amount"]["maximum"]) is int
+    assert type(properties["region"]["enum"][0]) is str
 
 
 @pytest.mark.parametrize("name", list(GIVEN))
@@ -338,6 +393,30 @@ def test_misplaced_parameter_is_named_with_its_place() -> None:
     with pytest.raises(SchemaError, match="the parameter p must be the value of enum, where it constrains") as raised:
         ContractTemplate.of({"properties": {"a/b": {"default": EnumValues("p", most=2)}}})
     assert raised.value.pointer == "/properties/a~1b/default"
+
+
+@pytest.mark.parametrize(
+    ("schema", "wanted"),
+    [
+        ({"title": EnumValues("p", most=2)}, "the parameter p must be the value of enum, .* found at /title"),
+        ({"type": Text("p")}, "the parameter p must be the value of const, .* found at /type"),
+        ({"$ref": Text("p")}, "the parameter p must be the value of const, .* found at /\\$ref"),
+        ({"properties": {"enum": EnumValues("p", most=2)}}, "must be the value of enum, .* found at /properties/enum"),
+        ({"pattern": Text("p")}, "the parameter p must be the value of const, .* found at /pattern"),
+    ],
+)
+def test_misplaced_parameter_is_told_as_that_where_its_samples_break_the_schema_too(schema: Any, wanted: str) -> None:
+    with pytest.raises(SchemaError, match=wanted):
+        ContractTemplate.of(schema)
+
+
+def test_parameters_of_a_template_cannot_be_exchanged_under_its_digest() -> None:
+    template = ContractTemplate.of({"type": "string", "maxLength": Count("p", most=5)})
+    template.parameters["p"] = Count("p", most=50)
+    with pytest.raises(ParameterError):
+        template.fill(p=50)
+    template.described["name"] = "another"
+    assert template.described["name"] == "schema"
 
 
 @pytest.mark.parametrize(

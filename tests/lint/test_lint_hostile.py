@@ -81,3 +81,10 @@ def test_names_of_a_schema_stay_harmless_where_messages_quote_them() -> None:
     for found in report.findings:
         assert harmless(found.message) == found.message
         assert harmless(found.instead) == found.instead
+
+
+def test_large_schema_is_worked_out_less_often() -> None:
+    contradictions = {f"p{number}": {"type": "integer", "minimum": 2, "maximum": 1} for number in range(2_500)}
+    report = lint({"type": "object", "properties": contradictions, "required": list(contradictions)})
+    assert not report.is_complete
+    assert len([found for found in report.findings if found.code == "unsatisfiable"]) == 2

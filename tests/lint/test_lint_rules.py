@@ -74,6 +74,8 @@ CASES: list[tuple[str, Any, str, Any]] = [
         "",
         closed({"a": FLAG}),
     ),
+    ("missing_type", closed({"a": {"maxItems": 2}}), "/properties/a", closed({"a": {"type": "array", "maxItems": 2}})),
+    ("missing_type", {"properties": {"type": FLAG}}, "", {"allOf": [{"properties": {"a": FLAG}}]}),
     ("any_value", closed({"a": {}}), "/properties/a", closed({"a": FLAG})),
     ("any_value", {"type": "array", "maxItems": 2}, "", {"type": "array", "items": FLAG, "maxItems": 2}),
     ("unbounded_string", closed({"a": {"type": "string"}}), "/properties/a", closed({"a": SHORT})),
@@ -263,3 +265,58 @@ def test_default_of_null_is_told_once() -> None:
     report = lint(Order)
     assert of_code(report, "default_value") == []
     assert [found.pointer for found in of_code(report, "nullable_optional")] == ["/properties/note"]
+
+
+def codes(schema: Any) -> set[str]:
+    return {found.code for found in lint(schema, walks=0).findings}
+
+
+def test_small_schema_with_bounds_and_words_has_a_clean_bill() -> None:
+    schema = closed(
+        {
+            "kind": {"enum": ["bug", "wish"], "description": "what it is"},
+            "title": SHORT,
+            "urgent": FLAG,
+            "due": {"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}], "description": "by when"},
+            "labels": {"type": "array", "maxItems": 3, "items": SHORT, "description": "any"},
+        }
+    )
+    assert lint(schema).findings == ()
+
+
+@pytest.mark.parametrize("keyword", ["if", "not", "then", "contains"])
+def test_condition_is_not_taken_for_what_the_model_writes(keyword: str) -> None:
+    condition = {"properties": {"kind": {"const": "card"}, "total": {"type": "number", "default": 3}}}
+    schema = closed({"kind": {"enum": ["card", "cash"], "description": "how it is paid"}}, required=["kind"])
+    found = codes({**schema, "if": True, keyword: condition})
+    assert found.isdisjoint({"fixed_value", "default_value", "derived_value", "missing_description", "missing_type"})
+
+
+def test_property_is_not_a_condition_for_being_called_like_one() -> None:
+    schema = closed({"if": closed({"not": {"const": "card"}})})
+    assert [found.pointer for found in lint(schema).findings if found.code == "fixed_value"] == [
+        "/properties/if/properties/not"
+    ]
+
+
+def test_words_that_generators_of_schemas_write_are_no_mistakes() -> None:
+    schema = {**closed({"a": FLAG}), "discriminator": {"propertyName": "a"}, "propertyOrdering": ["a"]}
+    assert "unknown_word" not in codes(schema)
+    assert "unknown_word" in codes({**closed({"a": FLAG}), "discriminators": 1})
+
+
+def test_place_that_holds_anything_is_told_apart_from_one_that_is_anything() -> None:
+    schema = closed({"any": {}, "list": {"type": "array", "maxItems": 2}})
+    found = {each.pointer: each for each in lint(schema).findings if each.code == "any_value"}
+    assert found["/properties/any"].message == "any JSON may stand here"
+    assert found["/properties/list"].message.startswith("it holds any JSON")
+
+
+def test_format_without_a_longest_text_is_named() -> None:
+    (found,) = [
+        each
+        for each in lint(closed({"at": {"type": "string", "format": "date-time"}})).findings
+        if each.code == "unbounded_string"
+    ]
+    assert found.keyword == "format"
+    assert "date-time" in found.message

@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
+from commitgate.automaton.json_schema import SchemaDocument
+from commitgate.automaton.json_schema.keywords import KEYWORDS, Kind
+from commitgate.limits import Limits
 from commitgate.lint import Reaction, VendorReport, lint
+from commitgate.lint.places import Depths
+from commitgate.lint.vendor_cases import cases_of
 from commitgate.lint.vendor_facts import CASES, FACTS, VENDOR_LIMITS, VENDORS
 
 FLAG = {"type": "boolean"}
@@ -65,11 +70,16 @@ SCHEMAS: dict[str, Any] = {
     "integer_two_bounds": inside({**WHOLE, "minimum": 1, "exclusiveMinimum": 0}),
     "number_minimum": inside({**NUMBER, "minimum": 1}),
     "number_maximum": inside({**NUMBER, "maximum": 1}),
+    "number_exclusive_bound": inside({**NUMBER, "exclusiveMinimum": 1}),
     "multiple_of": inside({**WHOLE, "multipleOf": 2}),
     "min_items_one": inside({"type": "array", "items": FLAG, "minItems": 1}),
     "min_items": inside({"type": "array", "items": FLAG, "minItems": 2}),
     "max_items": inside({"type": "array", "items": FLAG, "maxItems": 2}),
     "max_items_alone": inside({"type": "array", "maxItems": 2}),
+    "array_without_items": inside({"type": "array"}),
+    "unevaluated_items": inside({"type": "array", "prefixItems": [FLAG], "unevaluatedItems": False}),
+    "content_schema": inside({**TEXT, "contentMediaType": "application/json", "contentSchema": FLAG}),
+    "dynamic_reference": inside({"$dynamicRef": "#x"}) | {"$defs": {"x": {**FLAG, "$dynamicAnchor": "x"}}},
     "unique_items": inside({"type": "array", "items": FLAG, "uniqueItems": True}),
     "contains": inside({"type": "array", "items": FLAG, "contains": {"const": True}}),
     "prefix_items": inside({"type": "array", "prefixItems": [FLAG]}),
@@ -81,11 +91,13 @@ SCHEMAS: dict[str, Any] = {
     "one_of": inside({"oneOf": [FLAG, TEXT]}),
     "one_of_overlapping": inside({"oneOf": [WHOLE, NUMBER]}),
     "all_of_one": inside({"allOf": [FLAG]}),
+    "all_of_reference": inside({"allOf": [{"$ref": "#/$defs/x"}]}) | {"$defs": {"x": FLAG}},
     "all_of_many": inside({"allOf": [FLAG, True]}),
     "not": inside({**TEXT, "not": {"const": "x"}}),
     "if_then_else": inside({"if": TEXT, "then": TEXT, "else": FLAG}),
     "reference": inside({"$ref": "#/$defs/x"}) | {"$defs": {"x": FLAG}},
-    "reference_with_siblings": inside({"$ref": "#/$defs/x", "description": "a flag"}) | {"$defs": {"x": FLAG}},
+    "reference_with_siblings": inside({"$ref": "#/$defs/x", "const": True}) | {"$defs": {"x": FLAG}},
+    "described_reference": inside({"$ref": "#/$defs/x", "description": "a flag"}) | {"$defs": {"x": FLAG}},
     "recursive_reference": {**CORE, "properties": {"a": FLAG, "b": {"$ref": "#"}}},
     "remote_reference": inside({"$ref": "https://example.com/b"}),
     "unknown_word": {**CORE, "colour": 3},
@@ -96,7 +108,10 @@ SCHEMAS: dict[str, Any] = {
     "untyped_bound": inside({"minimum": 1}),
     "root_array": {"type": "array", "items": FLAG},
     "root_scalar": FLAG,
+    "root_reference": {"$ref": "#/$defs/x", "$defs": {"x": CORE}},
+    "root_without_properties": {"type": "object", "additionalProperties": FLAG},
     "empty_schema": {},
+    "property_ordering": {**CORE, "propertyOrdering": ["a"]},
     "default": inside({**FLAG, "default": True}),
 }
 
@@ -105,6 +120,20 @@ def vendor(schema: Any, name: str) -> VendorReport:
     documents = OTHER if "https" in str(schema) else None
     (found,) = [each for each in lint(schema, documents=documents, walks=0).vendors if each.name == name]
     return found
+
+
+# Keywords of older drafts.
+OLD: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2019-09/schema",
+    "type": "array",
+    "items": {"$recursiveRef": "#"},
+    "dependencies": {"a": ["b"]},
+}
+
+
+def cases_in(schema: Any) -> list[tuple[str, str, str]]:
+    document = SchemaDocument(schema, Limits(), OTHER)
+    return list(cases_of(document, Depths(document)))
 
 
 def cases(schema: Any) -> set[str]:
@@ -181,6 +210,7 @@ def test_note_names_keyword_places_and_source() -> None:
     ("name", "schema"),
     [
         ("openai", {**CORE, "properties": {"a": {"enum": [f"v{number}" for number in range(1_001)]}}}),
+        ("openai", {**CORE, "properties": {"a": {"enum": [f"{number:060}" for number in range(251)]}}}),
         ("anthropic", {**CORE, "properties": {f"p{number}": FLAG for number in range(25)}, "required": []}),
         ("anthropic", {**CORE, "properties": {f"p{number}": {"type": ["boolean", "null"]} for number in range(17)}}),
     ],
@@ -188,3 +218,34 @@ def test_note_names_keyword_places_and_source() -> None:
 def test_limits_of_vendors_are_counted(name: str, schema: Any) -> None:
     assert any("more than" in note.about for note in vendor(schema, name).notes)
     assert not any("more than" in note.about for note in vendor(CORE, name).notes)
+
+
+def test_note_beside_a_reference_loses_nothing_where_nothing_constrains() -> None:
+    schema = SCHEMAS["described_reference"]
+    assert vendor(schema, "vllm").verdict == vendor(schema, "llama_cpp").verdict == "takes"
+    assert vendor(schema, "openai").verdict == "refuses"
+
+
+def test_exclusive_bound_of_a_number_is_not_taken_for_a_plain_one() -> None:
+    schema = SCHEMAS["number_exclusive_bound"]
+    assert vendor(schema, "gemini_openapi").verdict == "refuses"
+    assert vendor(schema, "gemini").verdict == "not known"
+
+
+def test_every_keyword_that_constrains_is_a_case_or_taken_by_all() -> None:
+    # These are in the sound core: every vendor takes them as they stand, or they are told with what they stand beside.
+    core = {"type", "properties", "items", "then", "else", "minContains", "maxContains", "additionalItems"}
+    constraining = {word for word, keyword in KEYWORDS.items() if keyword.kind is Kind.ASSERTION} - core
+    told = {
+        case[2]
+        for schema in [*SCHEMAS.values(), inside({"type": "integer", "maximum": 3, "exclusiveMaximum": 3}), OLD]
+        for case in cases_in(schema)
+    }
+    assert constraining <= told
+
+
+def test_what_was_not_measured_is_not_said_to_be() -> None:
+    for each in VENDORS:
+        if each.basis == "measured":
+            assert FACTS[each.name, "number_exclusive_bound"].source.startswith("not measured")
+    assert FACTS["openai", "number_exclusive_bound"].source == VENDORS[0].source

@@ -56,7 +56,9 @@ def _one_finding(found: Finding, kind: str) -> Iterator[Text]:
     severity = (f"{found.severity:<8}", _SEVERITY_STYLES[found.severity])
     yield Text.assemble("  ", severity, f"{found.code}  ", _where(found.pointer, kind, found.position))
     yield Text(f"    {harmless(found.message)}")
-    yield Text(f"    instead: {harmless(found.instead)}", style="dim")
+    # Some messages of errors end with what to do.
+    if found.instead not in found.message:
+        yield Text(f"    instead: {harmless(found.instead)}", style="dim")
 
 
 def _support_lines(report: LintReport) -> Iterator[Text]:
@@ -134,16 +136,18 @@ def _vendor_lines(report: LintReport) -> Iterator[Text]:
         verdict = vendor.verdict + ("" if vendor.is_sure else "?")
         yield Text.assemble(f"  {vendor.title:<{wide}}  ", (verdict, _VERDICT_STYLES[vendor.verdict]))
         notes = [note for note in vendor.notes if note.reaction is not Reaction.UNKNOWN]
+        cases = [note.case for note in notes]
         for note in notes[:_LISTED_NOTES]:
-            yield Text(f"    {_note(note)}", style="dim")
+            yield Text(f"    {_note(note, is_one_of_many=cases.count(note.case) > 1)}", style="dim")
         if len(notes) > _LISTED_NOTES:
             yield Text(f"    and {len(notes) - _LISTED_NOTES} more; --json has all", style="dim")
 
 
-def _note(note: VendorNote) -> str:
+def _note(note: VendorNote, *, is_one_of_many: bool) -> str:
+    about = f"{note.about} ({harmless(note.keyword)})" if is_one_of_many else note.about
     more = f" and {note.places - 1} more" if note.places > 1 else ""
     mark = "" if note.is_sure else ", likely"
-    return f"{note.reaction}{mark}: {note.about} at {_where(note.pointers[0])}{more}"
+    return f"{note.reaction}{mark}: {about} at {_where(note.pointers[0])}{more}"
 
 
 __all__ = ["report_lines"]

@@ -8,6 +8,9 @@ from commitgate.json_value import JsonObject, JsonValue
 from commitgate.lint.places import Depths, objects_of, properties_of, texts_of
 from commitgate.lint.report import Complexity
 
+_MANY_VALUES = 250
+"""Values of one ``enum`` from which its characters are counted for themselves, as OpenAI does."""
+
 
 def complexity_of(document: SchemaDocument, depths: Depths) -> Complexity:
     """Return the measures of a schema.
@@ -32,11 +35,17 @@ def complexity_of(document: SchemaDocument, depths: Depths) -> Complexity:
         nesting=max(depths.depth.values(), default=0),
         recursions=len(depths.recursive),
         text_characters=sum(map(_characters, places.values())),
+        enum_characters=max(map(_enum_characters, places.values()), default=0),
     )
 
 
 def _width(schema: JsonObject) -> int:
     return max(len(value) if isinstance(value, list) else 0 for value in (schema.get("anyOf"), schema.get("oneOf")))
+
+
+def _enum_characters(schema: JsonObject) -> int:
+    texts = texts_of(schema.get("enum"))
+    return sum(map(len, texts)) if len(texts) > _MANY_VALUES else 0
 
 
 def _characters(schema: JsonObject) -> int:

@@ -59,6 +59,7 @@ _ALL = (
     Rule(code="checked_keyword", severity="warning", about="a keyword that is only checked when the text is whole"),
     Rule(code="unknown_word", severity="warning", about="a word or format that constrains nothing, though it looks so"),
     Rule(code="undeclared_required", severity="warning", about="a required name that `properties` does not declare"),
+    Rule(code="missing_type", severity="warning", about="keywords of one type without `type`: all other types pass"),
     Rule(code="any_value", severity="warning", about="a place where any JSON at all may stand"),
     Rule(code="unbounded_string", severity="warning", about="a string without an upper bound on its length"),
     Rule(code="unbounded_array", severity="warning", about="an array without an upper bound on its items"),

@@ -32,6 +32,23 @@ if TYPE_CHECKING:
 MOST_LISTED = 20
 """Most findings of one code that a report lists; it says how many more there are."""
 
+_DECODED_BY = {
+    "uniqueItems": "let the items be one of at most 64 values, by an enum",
+    "format": "give a pattern that is close enough",
+    "contains": "write the item that must be there as a property of its own",
+    "pattern": "make the pattern simpler",
+    "patternProperties": "declare the keys as properties",
+    "oneOf": "use anyOf, or give each branch a property that tells it apart",
+    "not": "write out what is allowed",
+    "if": "write the cases out as branches of anyOf",
+}
+"""What to do about keywords that are only checked where they stand."""
+
+_NOTES_OF_OTHERS = frozenset(
+    {"discriminator", "example", "externalDocs", "xml", "propertyOrdering", "markdownDescription", "enumDescriptions"}
+)
+"""Words of OpenAPI, Gemini and editors that are meant to constrain nothing; generators of schemas write them."""
+
 _MOST_WALKED_PLACES = 50_000
 """Schemas of one source that sample texts may pass, all texts together, beyond the first four: large ones cost more."""
 
@@ -168,9 +185,10 @@ def _of_support(rows: Iterable[SupportRow]) -> Iterator[Finding]:
     for row in rows:
         if row.level == "checked":
             message = f"it is only checked when the text is whole: {row.reason}"
-            instead = "write it so that it is decoded, or count on answers that end as Invalid at layer schema"
+            way = _DECODED_BY.get(row.keyword, "say the same with other keywords")
+            instead = f"{way}; or count on answers that end as Invalid at layer schema"
             yield finding("checked_keyword", row.pointer, message, instead, keyword=row.keyword)
-        elif row.level == "annotation":
+        elif row.level == "annotation" and row.keyword not in _NOTES_OF_OTHERS:
             instead = "correct the word, or begin it with x- where it is meant to constrain nothing"
             message = f"it constrains nothing: {row.reason}"
             yield finding("unknown_word", row.pointer, message, instead, keyword=row.keyword)

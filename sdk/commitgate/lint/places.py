@@ -62,6 +62,38 @@ def objects_of(document: SchemaDocument) -> Iterator[tuple[str, JsonObject]]:
             yield place, schema
 
 
+_PARTS = frozenset({"allOf", "if", "then", "else", "not", "dependentSchemas", "dependencies", "contains"})
+_CONDITIONS = _PARTS - {"allOf"}
+_NAMING = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"})
+_CHOICES = frozenset({"anyOf", "oneOf"})
+
+
+def speaks_for_whole(place: str) -> bool:
+    """Return whether the schema at a place says all that holds for a value, and not a part or a condition of it."""
+    return _PARTS.isdisjoint(_keywords_to(place))
+
+
+def is_condition(place: str) -> bool:
+    """Return whether what stands at a place holds only sometimes, or only tells one value from another."""
+    return not _CONDITIONS.isdisjoint(_keywords_to(place))
+
+
+def is_branch(place: str) -> bool:
+    """Return whether the schema at a place is, or lies in, a branch of ``anyOf`` or ``oneOf``."""
+    return not _CHOICES.isdisjoint(_keywords_to(place))
+
+
+def _keywords_to(place: str) -> set[str]:
+    """Return the keywords on the way to a place; the names of properties and definitions are none."""
+    found: set[str] = set()
+    is_name = False
+    for token in place.split("/")[1:]:
+        if not is_name:
+            found.add(token)
+        is_name = not is_name and token in _NAMING
+    return found
+
+
 def properties_of(document: SchemaDocument, place: str, schema: JsonObject) -> Iterator[PropertyPlace]:
     """Yield the properties that a schema declares."""
     declared = schema.get("properties")
@@ -207,8 +239,11 @@ __all__ = [
     "PropertyPlace",
     "branches_of",
     "followed",
+    "is_branch",
+    "is_condition",
     "objects_of",
     "properties_of",
+    "speaks_for_whole",
     "target_of",
     "texts_of",
     "types_of",

@@ -31,10 +31,11 @@ MOST_READINGS = 64
 """Most times that a small schema is read for faults of its text; a large one is read less often."""
 
 MOST_ANALYSES = 4
-"""Most times that what a schema means is worked out."""
+"""Most times that what a small schema means is worked out; a large one less often."""
 
 _CHOICES = frozenset({"anyOf", "oneOf"})
-_READ_BYTES = 4_000_000
+_READ_BYTES = 2_000_000
+_ANALYSED_BYTES = 200_000
 
 _INSTEAD: Mapping[str, str] = {
     "pattern": "write the alternatives out, or check it in a rule",
@@ -94,7 +95,7 @@ def _analysed(
     formats: Formats,
     documents: Mapping[str, JsonSchema] | None,
 ) -> Repaired:
-    for _ in range(MOST_ANALYSES):
+    for _ in range(max(2, min(MOST_ANALYSES, _ANALYSED_BYTES // (len(canonical(root)) + 1)))):
         try:
             contract = _contract(root, limits, formats, documents)
             return Repaired(contract=contract, findings=tuple(findings), is_complete=True)

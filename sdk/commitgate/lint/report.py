@@ -49,6 +49,7 @@ class Complexity:
         recursions: references that lead back to where they stand.
         unbounded: findings whose code is one of ``UNBOUNDED``, before any are left out.
         text_characters: all property names, names of definitions and texts in ``enum`` and ``const`` together.
+        enum_characters: most characters of all texts of one ``enum`` that has more than 250 values.
         rules: rules of a grammar, states of a machine; 0 for a schema.
         choices: number of choices; 0 elsewhere.
     """
@@ -65,6 +66,7 @@ class Complexity:
     recursions: int = 0
     unbounded: int = 0
     text_characters: int = 0
+    enum_characters: int = 0
     rules: int = 0
     choices: int = 0
 

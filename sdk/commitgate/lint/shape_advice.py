@@ -14,8 +14,11 @@ from commitgate.lint.places import (
     PropertyPlace,
     branches_of,
     followed,
+    is_branch,
+    is_condition,
     objects_of,
     properties_of,
+    speaks_for_whole,
     texts_of,
     types_of,
 )
@@ -37,6 +40,20 @@ _LARGE_SCHEMA = 120
 
 _NAMED = 5
 
+_SAYS_TYPE = frozenset(
+    {"type", "enum", "const", "$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if"}
+)
+"""Keywords that may well say the type; a schema with one of them is not looked into for it."""
+
+_KEYWORDS_OF = {
+    "object": frozenset(
+        {"properties", "required", "additionalProperties", "patternProperties", "minProperties", "maxProperties"}
+    ),
+    "array": frozenset({"items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains"}),
+    "string": frozenset({"minLength", "maxLength", "pattern", "format"}),
+    "number": frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}),
+}
+
 
 def shape_findings(document: SchemaDocument, depths: Depths) -> Iterator[Finding]:
     """Yield what could be simpler about a schema's shape.
@@ -46,6 +63,7 @@ def shape_findings(document: SchemaDocument, depths: Depths) -> Iterator[Finding
         depths: how deep its values nest.
     """
     for place, schema in objects_of(document):
+        yield from _of_type(place, schema)
         declared = list(properties_of(document, place, schema))
         yield from _of_object(document, place, schema, declared)
         yield from _of_choice(document, place, schema)
@@ -53,6 +71,18 @@ def shape_findings(document: SchemaDocument, depths: Depths) -> Iterator[Finding
         yield from large_list(place, len(values) if isinstance(values, list) else 0, "enum")
     yield from _of_depth(depths)
     yield from _duplicates(document)
+
+
+def _of_type(place: str, schema: JsonObject) -> Iterator[Finding]:
+    """Yield the finding of a schema whose keywords are about one type, yet let every other type through."""
+    if schema.keys() & _SAYS_TYPE or not speaks_for_whole(place) or is_branch(place):
+        return
+    for wanted, keywords in _KEYWORDS_OF.items():
+        used = [word for word in schema if word in keywords]
+        if used:
+            message = f"{used[0]} is about values of type {wanted}, and lets every value of another type through"
+            yield finding("missing_type", place, message, f'write "type": "{wanted}" beside it', keyword=used[0])
+            return
 
 
 def large_list(pointer: str, count: int, keyword: str) -> Iterator[Finding]:
@@ -68,13 +98,16 @@ def _of_object(
 ) -> Iterator[Finding]:
     names = {each.name for each in declared}
     missing = [name for name in texts_of(schema.get("required")) if name not in names]
-    if missing and (declared or "required" in schema) and not _is_inside_condition(place):
+    if missing and (declared or "required" in schema) and speaks_for_whole(place) and not is_branch(place):
         message = f"required names what properties does not declare: {_listed(missing)}"
         instead = "declare it, or take it out of required; several engines make such a key impossible"
         yield finding("undeclared_required", place, message, instead, keyword="required")
-    if not declared:
+    # What only tells when something holds is not what a model writes.
+    if not declared or is_condition(place):
         return
-    if not schema.keys() & {"additionalProperties", "unevaluatedProperties", "patternProperties"} and _is_open(place):
+    if not schema.keys() & {"additionalProperties", "unevaluatedProperties", "patternProperties"} and speaks_for_whole(
+        place
+    ):
         message = "it does not say what other keys may hold: they are never generated here, yet accepted from a server"
         yield finding("open_object", place, message, "set additionalProperties to false")
     optional = [each.name for each in declared if not each.is_required]
@@ -91,15 +124,6 @@ def _of_object(
             "say in a few words what is wanted; title and description are shown to the model and constrain nothing"
         )
         yield finding("missing_description", place, message, instead, keyword="properties")
-
-
-def _is_open(place: str) -> bool:
-    """Return whether a place speaks for a whole object; those in allOf and the like speak for a part of one."""
-    return not any(part in {"allOf", "if", "then", "else", "not", "dependentSchemas"} for part in place.split("/"))
-
-
-def _is_inside_condition(place: str) -> bool:
-    return not _is_open(place) or any(part in {"anyOf", "oneOf"} for part in place.split("/"))
 
 
 def _is_described(declared: PropertyPlace) -> bool:
@@ -170,7 +194,10 @@ def _of_depth(depths: Depths) -> Iterator[Finding]:
     if nesting > _MOST_NESTING:
         message = f"values nest {nesting} deep: small models lose count of the brackets' meaning"
         yield finding(
-            "deep_nesting", depths.deepest(), message, "flatten it: lift what is inside up, or name it in keys"
+            "deep_nesting",
+            depths.deepest(),
+            message,
+            "flatten it: lift inner properties up into what holds them, or ask for the inner part in a call of its own",
         )
     for place in depths.recursive:
         message = "it refers back to where it stands; only Limits.nesting ends that"

@@ -6,10 +6,12 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
+from commitgate.automaton.formats import FORMATS
 from commitgate.automaton.json_schema.language import EVERYTHING, Language
 from commitgate.automaton.json_schema.nodes import ANYTHING, Node, SchemaAt, forbids
 from commitgate.automaton.json_schema.satisfiability import Satisfiability
 from commitgate.automaton.json_schema.shapes import ArrayShape, ObjectShape, StringShape
+from commitgate.json_value import JsonValue
 from commitgate.lint.finding import Finding, finding
 from commitgate.lint.places import branches_of
 from commitgate.pointer import child
@@ -22,6 +24,9 @@ _INSTEAD = {
     "unbounded_array": "give maxItems",
     "unbounded_object": "declare the keys that are wanted and set additionalProperties to false, or give maxProperties",
 }
+
+_DECLARE = "declare what it holds: items of an array, properties of an object"
+_BOUND_FORMAT = "give a pattern in its place, or maxLength beside it, which some engines refuse or ignore"
 
 
 def unbounded_findings(analysis: Satisfiability) -> Iterator[Finding]:
@@ -37,8 +42,23 @@ def unbounded_findings(analysis: Satisfiability) -> Iterator[Finding]:
         "unbounded_array": f"the array has no upper bound; {limits.array_items} items stop it",
         "unbounded_object": f"any number of free keys may stand here; {limits.free_properties} stop it",
     }
-    for code, pointer in dict.fromkeys(_Search(analysis).found()):
-        yield finding(code, pointer, words[code], _INSTEAD[code])
+    schemas = analysis.meaning.document.schemas
+    for code, pointer, is_inside in dict.fromkeys(_Search(analysis).found()):
+        named = _format(schemas.get(pointer)) if code == "unbounded_string" else None
+        if is_inside:
+            message = "it holds any JSON: nothing says what stands in it, or under a key that nothing declares"
+            yield finding(code, pointer, message, _DECLARE)
+        elif named is not None:
+            message = f"format {named} has no longest text; {limits.string_characters} characters stop it"
+            yield finding(code, pointer, message, _BOUND_FORMAT, keyword="format")
+        else:
+            yield finding(code, pointer, words[code], _INSTEAD[code])
+
+
+def _format(schema: JsonValue) -> str | None:
+    """Return the format that a schema names, where it is one that is known."""
+    named = schema.get("format") if isinstance(schema, dict) else None
+    return named if isinstance(named, str) and named in FORMATS else None
 
 
 class _Search:
@@ -52,25 +72,25 @@ class _Search:
         self._analysis = analysis
         self._meaning = analysis.meaning
 
-    def found(self) -> Iterator[tuple[str, str]]:
-        """Yield each code with the place of the schema to which it belongs."""
+    def found(self) -> Iterator[tuple[str, str, bool]]:
+        """Yield each code with the place of the schema to which it belongs, and whether it is of what that holds."""
         root = self._analysis.root
-        queue: deque[tuple[Node, str]] = deque([(root, "")])
+        queue: deque[tuple[Node, str, bool]] = deque([(root, "", False)])
         seen = {root}
         while queue:
-            node, above = queue.popleft()
+            node, above, is_inside = queue.popleft()
             place = next((part.pointer for part in node if part.pointer), above)
             language = self._meaning.of(node)
             if node == ANYTHING or language == EVERYTHING:
-                yield "any_value", place
+                yield "any_value", place, is_inside and place == above
                 continue
-            yield from self._here(node, place, language)
+            yield from ((code, at, False) for code, at in self._here(node, place, language))
             for used, at in _children(language, place):
                 if used not in seen:
-                    at = at if at in self._meaning.document.schemas else place
+                    is_own = at in self._meaning.document.schemas
                     if used != ANYTHING:
                         seen.add(used)
-                    queue.append((used, at))
+                    queue.append((used, at if is_own else place, not is_own))
 
     def _here(self, node: Node, place: str, language: Language) -> Iterator[tuple[str, str]]:
         for code, holds in (("unbounded_string", _endless_string), ("unbounded_object", _endless_object)):

@@ -15,6 +15,7 @@ from commitgate.lint.finding import Finding, finding
 from commitgate.lint.places import (
     PropertyPlace,
     branches_of,
+    is_condition,
     objects_of,
     properties_of,
     target_of,
@@ -41,6 +42,9 @@ def value_findings(document: SchemaDocument) -> Iterator[Finding]:
     """
     branches = _branch_places(document)
     for place, schema in objects_of(document):
+        # What only tells when something holds is not what a model writes.
+        if is_condition(place):
+            continue
         for declared in properties_of(document, place, schema):
             yield from _of_property(declared, is_in_branch=place in branches)
 
@@ -67,7 +71,7 @@ def _of_property(declared: PropertyPlace, *, is_in_branch: bool) -> Iterator[Fin
         yield finding(code, declared.pointer, message, instead)
     if not declared.is_required and _admits_null(schema):
         message = "it may be left out and it may be null: two ways to say nothing, and a model uses both"
-        instead = "require it and keep null, which every vendor takes, or leave null out"
+        instead = "require it and keep null, as every vendor takes it within anyOf; or leave null out"
         yield finding("nullable_optional", declared.pointer, message, instead)
 
 

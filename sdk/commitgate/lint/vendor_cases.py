@@ -21,6 +21,11 @@ _PLAIN: dict[str, str] = {
     "minProperties": "min_properties",
     "maxProperties": "max_properties",
     "unevaluatedProperties": "unevaluated_properties",
+    "unevaluatedItems": "unevaluated_items",
+    "contentSchema": "content_schema",
+    "$dynamicRef": "dynamic_reference",
+    "$recursiveRef": "dynamic_reference",
+    "propertyOrdering": "property_ordering",
     "dependentRequired": "dependent_required",
     "dependentSchemas": "dependent_schemas",
     "minLength": "min_length",
@@ -73,8 +78,12 @@ def cases_of(document: SchemaDocument, depths: Depths) -> Iterator[Case]:
         yield from _of_objects(document, place, schema)
         yield from _of_branches(document, place, schema)
         yield from _of_references(document, place, schema)
-        yield from (("unknown_word", place, word) for word in schema if word not in KEYWORDS and word[:2] != "x-")
+        yield from (("unknown_word", place, word) for word in schema if _is_unknown(word))
     yield from (("recursive_reference", place, "$ref") for place in depths.recursive)
+
+
+def _is_unknown(word: str) -> bool:
+    return word not in KEYWORDS and word not in _PLAIN and word[:2] != "x-"
 
 
 def _of_root(document: SchemaDocument) -> Iterator[Case]:
@@ -87,8 +96,12 @@ def _of_root(document: SchemaDocument) -> Iterator[Case]:
         yield "root_array", "", "type"
     elif types and "object" not in types:
         yield "root_scalar", "", "type"
+    elif "object" in types and not root.get("properties"):
+        yield "root_without_properties", "", "properties"
     if "anyOf" in root:
         yield "root_any_of", "", "anyOf"
+    if "$ref" in root:
+        yield "root_reference", "", "$ref"
 
 
 def _of_values(place: str, schema: JsonObject) -> Iterator[Case]:
@@ -150,6 +163,9 @@ def _of_numbers(place: str, schema: JsonObject) -> Iterator[Case]:
                 yield "integer_two_bounds", place, exclusive
     else:
         for word in used:
+            if word.startswith("exclusive"):
+                yield "number_exclusive_bound", place, word
+                continue
             yield ("number_maximum" if word.endswith("aximum") else "number_minimum"), place, word
 
 
@@ -164,7 +180,7 @@ def _of_arrays(place: str, schema: JsonObject) -> Iterator[Case]:
         is_more = further is not None and further is not False
         yield ("prefix_beside_items" if is_more else "prefix_items"), place, keyword
     elif types_of(schema) == {"array"} and "items" not in schema:
-        yield "max_items_alone", place, "items"
+        yield ("max_items_alone" if "maxItems" in schema else "array_without_items"), place, "items"
     if items is False or schema.get("additionalItems") is False:
         yield "closed_tuple", place, "items"
 
@@ -208,6 +224,8 @@ def _of_branches(document: SchemaDocument, place: str, schema: JsonObject) -> It
     parts = schema.get("allOf")
     if isinstance(parts, list):
         yield ("all_of_one" if len(parts) == 1 else "all_of_many"), place, "allOf"
+        if any(isinstance(part, dict) and "$ref" in part for part in parts):
+            yield "all_of_reference", place, "allOf"
 
 
 def _of_references(document: SchemaDocument, place: str, schema: JsonObject) -> Iterator[Case]:
@@ -222,8 +240,10 @@ def _of_references(document: SchemaDocument, place: str, schema: JsonObject) -> 
         yield "anchor_reference", place, "$ref"
     known = keywords_of(document.draft_at(place))
     beside = [word for word in schema if word != "$ref" and word in known]
-    if any(known[word].kind is Kind.ASSERTION or word in _MARKS for word in beside):
+    if any(known[word].kind is Kind.ASSERTION for word in beside):
         yield "reference_with_siblings", place, "$ref"
+    elif any(word in _MARKS for word in beside):
+        yield "described_reference", place, "$ref"
 
 
 __all__ = ["Case", "cases_of"]

@@ -70,8 +70,8 @@ class VendorLimit:
 
     Attributes:
         vendor: the vendor's short name.
-        measure: ``properties``, ``nesting``, ``enum_values``, ``optional_properties``, ``unions`` or
-            ``text_characters``.
+        measure: ``properties``, ``nesting``, ``enum_values``, ``optional_properties``, ``unions``,
+            ``text_characters`` or ``enum_characters``.
         most: largest value that is taken.
         source: where the fact comes from.
     """
@@ -177,11 +177,16 @@ integer_exclusive_bound   E   R   ?   R   E   E   E   E   I   I   E
 integer_two_bounds        E   R   ?   R   E   E   E   E   I   I   I
 number_minimum            E   R   E   E   E   E   E   E   I   I   E
 number_maximum            E   R   E   E   E   E   E   E   I   I   I
+number_exclusive_bound    E?  R   ?   R   E?  E?  E?  E?  I?  I?  I?
 multiple_of               E   R   ?   R   E?  R   E   E   I   I   I
 min_items_one             E   E   E   E   E   E   E   E   E   E   E
 min_items                 E   R   E   E   E   E   E   E   E   E   E
 max_items                 E   R   E   E   E   E   E   E   E   E   E
 max_items_alone           R   R   ?   R   O   O   O   E   E   E   E
+array_without_items       R?  R?  ?   R?  ?   ?   ?   E?  E?  E?  E?
+unevaluated_items         R   R?  ?   R   ?   ?   ?   ?   ?   ?   ?
+content_schema            R   ?   ?   R   E   E   E   E   E   E   E
+dynamic_reference         ?   ?   ?   R   ?   ?   ?   ?   ?   ?   ?
 unique_items              R   R?  I   R   R   R   I   R   I   I   I
 contains                  R   R?  I   R   R   R   I   R   I   I   I
 prefix_items              R   ?   E   R   E   E   E   E   E   E   R
@@ -193,11 +198,13 @@ any_of_beside_properties  ?   ?   ?   ?   W   W   W   E   W   W   W
 one_of                    R   ?   E   R   E   E   E   E   E   E   E
 one_of_overlapping        R   ?   I   R   I   I   I   R   I   I   I
 all_of_one                R   E   I?  R   E   E   E   E   E   E   O
+all_of_reference          R   R   I?  R   E?  E?  E?  E?  E?  E?  O?
 all_of_many               R   E?  I?  R   E?  I   I   E   O   O   O
 not                       R   R?  ?   R   I   R   I   R   I   I   I
 if_then_else              R   R?  ?   R   I   R   I   R   I   I   I
 reference                 E   E   E   E   E   E   E   E   E   E   E
 reference_with_siblings   R   ?   R?  ?   I   I   I   E   I   I   I
+described_reference       R   ?   R?  ?   E   E   E   E   E   E   E
 recursive_reference       E   R   E?  R?  E   E   E   E   E   E   E
 remote_reference          R   R   R?  R   I   I   I   R   R   R   R
 unknown_word              R?  ?   I?  R   E   E   E   E   E   E   E
@@ -208,7 +215,10 @@ untyped_length            R?  R   ?   ?   I   I   I   E   R   R   E
 untyped_bound             R?  R   ?   ?   I   I   I   E   R   R   I
 root_array                R   E   E   E   E   E   E   E   E   R   E
 root_scalar               R   ?   ?   ?   E   E   E   E   E   R   E
-empty_schema              R   ?   ?   ?   E   E   E   E   E   E   E
+root_reference            ?   ?   ?   ?   E   E   E   E   E   R   E
+root_without_properties   E   E   E   E   E   E   E   E   E   R   E
+empty_schema              R   ?   ?   ?   E   E   E   E   E   R   E
+property_ordering         R?  ?   E   E   E   E   E   E   E   E   E
 default                   R   ?   ?   E?  E   E   E   E   E   E   E
 """
 
@@ -256,11 +266,16 @@ CASES: Mapping[str, str] = MappingProxyType(
         "integer_two_bounds": "an exclusive bound beside the other one on an integer",
         "number_minimum": "a lower bound on a number",
         "number_maximum": "an upper bound on a number",
+        "number_exclusive_bound": "an exclusive bound on a number",
         "multiple_of": "multipleOf",
         "min_items_one": "minItems of 0 or 1",
         "min_items": "minItems of more than 1",
         "max_items": "maxItems",
-        "max_items_alone": "an array without items",
+        "max_items_alone": "maxItems without items",
+        "array_without_items": "an array without items",
+        "unevaluated_items": "unevaluatedItems",
+        "content_schema": "contentSchema",
+        "dynamic_reference": "$dynamicRef or $recursiveRef",
         "unique_items": "uniqueItems",
         "contains": "contains",
         "prefix_items": "a tuple",
@@ -272,11 +287,13 @@ CASES: Mapping[str, str] = MappingProxyType(
         "one_of": "oneOf whose branches a property tells apart",
         "one_of_overlapping": "oneOf whose branches may overlap",
         "all_of_one": "allOf with one branch",
+        "all_of_reference": "$ref in allOf",
         "all_of_many": "allOf with several branches",
         "not": "not",
         "if_then_else": "if, then and else",
         "reference": "$ref",
-        "reference_with_siblings": "keywords beside $ref",
+        "reference_with_siblings": "keywords that constrain beside $ref",
+        "described_reference": "title, description or another note beside $ref",
         "recursive_reference": "a schema that refers to itself",
         "remote_reference": "a reference to another document",
         "unknown_word": "a word that is no keyword",
@@ -287,7 +304,10 @@ CASES: Mapping[str, str] = MappingProxyType(
         "untyped_bound": "a bound without a type",
         "root_array": "an array at the root",
         "root_scalar": "a scalar at the root",
+        "root_reference": "$ref at the root",
+        "root_without_properties": "an object without properties at the root",
         "empty_schema": "a schema that allows anything",
+        "property_ordering": "propertyOrdering",
         "default": "default",
     }
 )
@@ -299,6 +319,7 @@ _OWN_SOURCES: Mapping[tuple[str, str], str] = MappingProxyType(
         ("openai", "one_of_overlapping"): "its error text: 'oneOf' is not permitted",
         ("openai", "default"): "its error text: 'default' is not permitted",
         ("openai", "reference_with_siblings"): "its error text: $ref cannot have keywords",
+        ("openai", "described_reference"): "its error text: $ref cannot have keywords {'description'}",
         ("openai", "min_length"): "refused in 2025, accepted and enforced in 2026 (pydantic-ai#7315)",
         ("openai", "max_length"): "refused in 2025, accepted and enforced in 2026 (pydantic-ai#7315)",
         ("openai", "prefix_items"): "openai-node src/lib/transform.ts; pydantic-ai#7315",
@@ -308,11 +329,35 @@ _OWN_SOURCES: Mapping[tuple[str, str], str] = MappingProxyType(
         ("gemini", "pattern_class"): "reported: vercel/ai#18325",
         ("gemini", "word_boundary"): "reported: vercel/ai#18325",
         ("llama_cpp", "pattern_class"): "measured; a warning on the server's stderr alone",
+        ("anthropic", "all_of_reference"): "Anthropic's page on structured outputs: allOf without $ref",
+        ("llama_cpp", "format_date"): "llama.cpp json-schema-to-grammar.cpp, its list of formats",
+        ("llama_cpp", "format_listed"): "llama.cpp json-schema-to-grammar.cpp, its list of formats",
+        ("llama_cpp", "format_other"): "llama.cpp json-schema-to-grammar.cpp, its list of formats",
         ("tgi", "root_array"): "TGI's validation.rs wants properties at the root",
         ("tgi", "root_scalar"): "TGI's validation.rs wants properties at the root",
+        ("tgi", "root_reference"): "TGI's validation.rs wants properties at the root",
+        ("tgi", "root_without_properties"): "TGI's validation.rs wants properties at the root",
+        ("tgi", "empty_schema"): "TGI's validation.rs wants properties at the root",
         ("tgi", "root_any_of"): "TGI's validation.rs wants properties at the root",
     }
 )
+
+_UNMEASURED: Mapping[str, str] = MappingProxyType(
+    {
+        "number_exclusive_bound": "not measured; likely as on an integer",
+        "array_without_items": "not measured; likely as with maxItems",
+        "all_of_reference": "not measured; likely as allOf with one branch",
+        "described_reference": "not measured; there is nothing to enforce",
+        "content_schema": "not measured; there is nothing to enforce",
+        "property_ordering": "not measured; there is nothing to enforce",
+        "unevaluated_items": "not measured",
+        "dynamic_reference": "not measured",
+        "format_date": "not measured",
+        "format_listed": "not measured",
+        "format_other": "not measured",
+    }
+)
+"""Cases that none of the measured schemas had; what is said of them follows from the others."""
 
 _OPENAI_LIMITS = "OpenAI's guide to structured outputs, as others quote it"
 _ANTHROPIC_LIMITS = "Anthropic's page on structured outputs; over all strict schemas of a request"
@@ -322,6 +367,7 @@ VENDOR_LIMITS: tuple[VendorLimit, ...] = (
     VendorLimit(vendor="openai", measure="nesting", most=10, source=_OPENAI_LIMITS),
     VendorLimit(vendor="openai", measure="enum_values", most=1_000, source=_OPENAI_LIMITS),
     VendorLimit(vendor="openai", measure="text_characters", most=120_000, source=_OPENAI_LIMITS),
+    VendorLimit(vendor="openai", measure="enum_characters", most=15_000, source=_OPENAI_LIMITS),
     VendorLimit(vendor="anthropic", measure="optional_properties", most=24, source=_ANTHROPIC_LIMITS),
     VendorLimit(vendor="anthropic", measure="unions", most=16, source=_ANTHROPIC_LIMITS),
     VendorLimit(vendor="vllm", measure="nesting", most=64, source="vLLM 0.33, its check before decoding"),
@@ -347,9 +393,14 @@ def _facts() -> Mapping[tuple[str, str], Fact]:
             found[vendor.name, case] = Fact(
                 reaction=_LETTERS[cell[0]],
                 is_sure=not cell.endswith("?"),
-                source=_OWN_SOURCES.get((vendor.name, case), vendor.source),
+                source=_source(vendor, case),
             )
     return MappingProxyType(found)
+
+
+def _source(vendor: Vendor, case: str) -> str:
+    usual = _UNMEASURED.get(case, vendor.source) if vendor.basis == "measured" else vendor.source
+    return _OWN_SOURCES.get((vendor.name, case), usual)
 
 
 FACTS: Mapping[tuple[str, str], Fact] = _facts()

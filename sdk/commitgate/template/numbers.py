@@ -55,6 +55,7 @@ class Number(Parameter):
 
     def value_of(self, argument: object) -> JsonValue:
         """Return the number."""
+        argument = _plain_number(argument)
         try:
             number = _decimal(f"the parameter {self.name}", argument)
         except _UnboundedError:
@@ -106,7 +107,7 @@ class Count(Parameter):
     def value_of(self, argument: object) -> JsonValue:
         """Return the number."""
         check_int(f"the parameter {self.name}", argument)
-        number = cast("int", argument)
+        number = cast("int", _plain_number(argument))
         if not self.least <= number <= self.most:
             raise ParameterError(self.name, f"takes a whole number from {self.least} to {self.most}")
         return number
@@ -118,6 +119,17 @@ class Count(Parameter):
     def described(self) -> JsonObject:
         """Return it as a reviewer reads it."""
         return {"kind": "count", "name": self.name, "least": self.least, "most": self.most}
+
+
+def _plain_number(value: object) -> object:
+    """Return a number of a class of the caller's as the plain number that it holds, and all else as it is."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return int.__int__(value)
+    if isinstance(value, float):
+        return float.__float__(value)
+    return Decimal(value) if isinstance(value, Decimal) else value
 
 
 class _UnboundedError(MisuseError):

@@ -8,7 +8,7 @@ from typing import cast
 
 from commitgate.automaton.json_schema import SchemaDocument
 from commitgate.automaton.json_schema.plain_json import plain_copy, too_large
-from commitgate.errors import MisuseError, SchemaError
+from commitgate.errors import ContractError, MisuseError, SchemaError
 from commitgate.json_value import JsonSchema, JsonValue
 from commitgate.limits import Limits
 from commitgate.pointer import child
@@ -106,17 +106,35 @@ def check_places(placed: list[Placed], document: SchemaDocument) -> None:
     """
     for each in placed:
         if not each.parameter.keywords:
-            is_right, wanted = each.pointer in document.schemas, "a schema"
+            is_right = each.pointer in document.schemas
         else:
             constraining = document.constraining(each.parent) if each.parent in document.schemas else {}
             is_right = bool(each.token) and each.token in constraining and each.token in each.parameter.keywords
-            wanted = "the value of " + " or ".join(sorted(each.parameter.keywords))
         if not is_right:
-            raise SchemaError(
-                f"the parameter {each.parameter.name} must be {wanted}, where it constrains; found at "
-                f"{each.pointer or 'the root'}",
-                pointer=each.pointer,
-            )
+            raise misplaced(each)
+
+
+def misplaced(placed: Placed) -> SchemaError:
+    """Return the error of a parameter that stands where its kind may not."""
+    keywords = sorted(placed.parameter.keywords)
+    wanted = "the value of " + " or ".join(keywords) if keywords else "a schema"
+    return SchemaError(
+        f"the parameter {placed.parameter.name} must be {wanted}, where it constrains; found at "
+        f"{placed.pointer or 'the root'}",
+        pointer=placed.pointer,
+    )
+
+
+def blamed(placed: list[Placed], error: ContractError) -> Placed | None:
+    """Return the parameter at whose place an error of a filled schema stands, where its kind may not stand there."""
+    for each in placed:
+        is_there = error.pointer == each.pointer or (error.pointer, error.keyword) == (each.parent, each.token)
+        if is_there and each.parameter.keywords and each.token not in each.parameter.keywords:
+            return each
+        # The name of a property or definition that reads like the keyword: what is wrong is that no schema is there.
+        if each.parameter.keywords and error.pointer == each.pointer:
+            return each
+    return None
 
 
 def _members(value: dict[object, object], pointer: str) -> list[tuple[str, object]]:
@@ -140,4 +158,4 @@ def _check_names(found: list[Placed]) -> None:
             raise MisuseError(f"two different parameters have the name {each.parameter.name}")
 
 
-__all__ = ["Placed", "check_places", "parameters_in", "plain_part", "replaced"]
+__all__ = ["Placed", "blamed", "check_places", "misplaced", "parameters_in", "plain_part", "replaced"]

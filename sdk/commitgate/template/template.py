@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from hashlib import sha256
@@ -13,7 +14,7 @@ from commitgate.automaton.json_schema import SchemaDocument
 from commitgate.automaton.json_schema.plain_json import canonical, plain_copy
 from commitgate.contract import TEXT_SCHEMA, Contract, Formats, Numbers, Prose
 from commitgate.digest import LANGUAGE_VERSION
-from commitgate.errors import MisuseError, UnsatisfiableError
+from commitgate.errors import ContractError, MisuseError, UnsatisfiableError
 from commitgate.gate.checks import Approve, Authorize, Checks, ContentCheck, Evidence
 from commitgate.gate.rules import Rule
 from commitgate.json_value import JsonObject, JsonSchema, JsonValue
@@ -22,7 +23,7 @@ from commitgate.limits import Limits
 from commitgate.risk import Risk
 from commitgate.style import Style
 from commitgate.template.parameter import MARK, Parameter
-from commitgate.template.places import Placed, check_places, parameters_in, replaced
+from commitgate.template.places import Placed, blamed, check_places, misplaced, parameters_in, replaced
 from commitgate.template.schemas import OneOfSchemas
 from commitgate.template.texts import EnumValues
 
@@ -41,15 +42,12 @@ class ContractTemplate(Generic[T_co]):
 
     Attributes:
         name: what its contracts are called.
-        parameters: the parameters by name, in the order in which they stand in the schema.
-        described: the template as a reviewer reads it: the schema, in which a parameter is an object with the one key
-            ``$parameter``, and all else that the full digest of a contract depends on.
         digest: SHA-256 of ``described``; what ``Client(reviewed=...)`` takes.
     """
 
     name: str
-    parameters: Mapping[str, Parameter] = field(repr=False)
-    described: JsonObject = field(repr=False)
+    _parameters: Mapping[str, Parameter] = field(repr=False)
+    _described: JsonObject = field(repr=False)
     digest: str
     _source: object = field(repr=False)
     _settings: Mapping[str, object] = field(repr=False)
@@ -175,6 +173,20 @@ class ContractTemplate(Generic[T_co]):
         made._try()
         return made
 
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """Return the parameters by name, in the order in which they stand in the schema. A copy, like ``described``."""
+        return dict(self._parameters)
+
+    @property
+    def described(self) -> JsonObject:
+        """Return the template as a reviewer reads it.
+
+        It is the schema, in which a parameter is an object with the one key ``$parameter``, and all else that the full
+        digest of a contract depends on.
+        """
+        return deepcopy(self._described)
+
     def fill(self, /, **arguments: Argument) -> Contract[T_co]:
         """Return the contract in which every parameter has a value.
 
@@ -187,12 +199,12 @@ class ContractTemplate(Generic[T_co]):
             MisuseError: a parameter is missing or unknown, or a value is of the wrong kind.
         """
         # What is unknown is not named: its name may have come with the values.
-        unknown = arguments.keys() - self.parameters.keys()
-        missing = [name for name in self.parameters if name not in arguments]
+        unknown = arguments.keys() - self._parameters.keys()
+        missing = [name for name in self._parameters if name not in arguments]
         if unknown or missing:
             found = f"{', '.join(missing)} missing" if missing else f"{len(unknown)} more found"
-            raise MisuseError(f"fill takes the parameters {', '.join(self.parameters)}: {found}")
-        return self._filled({name: each.value_of(arguments[name]) for name, each in self.parameters.items()})
+            raise MisuseError(f"fill takes the parameters {', '.join(self._parameters)}: {found}")
+        return self._filled({name: each.value_of(arguments[name]) for name, each in self._parameters.items()})
 
     def _filled(self, values: Mapping[str, JsonValue]) -> Contract[T_co]:
         make = cast("Callable[..., Contract[T_co]]", Contract)
@@ -205,7 +217,7 @@ class ContractTemplate(Generic[T_co]):
 
     def _try(self) -> None:
         """Fill it with values at the bounds of its parameters."""
-        for values in _samples(self.parameters):
+        for values in _samples(self._parameters):
             try:
                 self._filled(values)
             except UnsatisfiableError:
@@ -228,7 +240,15 @@ def _check_places(source: object, placed: list[Placed], settings: Mapping[str, o
     documents = cast("Mapping[str, JsonSchema]", settings["documents"])
     for values in _samples({each.parameter.name: each.parameter for each in placed}):
         schema = replaced(source, lambda each, given=values: given[each.name])
-        check_places(placed, SchemaDocument(schema, limits, documents))
+        try:
+            document = SchemaDocument(schema, limits, documents)
+        except ContractError as error:
+            wrong = blamed(placed, error)
+            if wrong is None:
+                raise
+            # A sample in the wrong place is no fault of the schema's words: the parameter is what to correct.
+            raise misplaced(wrong) from error
+        check_places(placed, document)
 
 
 def _source_of(schema: object) -> object:

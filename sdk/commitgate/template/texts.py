@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias, cast
 from unicodedata import category, normalize
 
@@ -67,6 +68,8 @@ class _Texts(Parameter):
     def _check(self, text: object, which: str, matches: _Matches | None) -> str:
         if not isinstance(text, str):
             raise wrong_kind(f"{which} of the parameter {self.name}", "a str", text)
+        # What is looked at below is what is put into the schema, whatever a class of the caller's says of its length.
+        text = str.__str__(text)
         if not 1 <= len(text) <= self.characters:
             raise ParameterError(
                 self.name, f"takes texts of 1 to {self.characters} characters; {which} has {len(text)}"
@@ -77,7 +80,7 @@ class _Texts(Parameter):
             )
         if matches is not None and not matches(text):
             raise ParameterError(self.name, f"takes texts that its pattern matches from end to end; not so {which}")
-        return str.__str__(text)
+        return text
 
     def _bounds(self) -> JsonObject:
         return {"name": self.name, "characters": self.characters, "pattern": self.pattern}
@@ -158,9 +161,12 @@ class EnumValues(_Texts):
         """Return the list of texts."""
         if isinstance(argument, str | bytes) or not isinstance(argument, Sequence):
             raise wrong_kind(f"the parameter {self.name}", "a list of str", argument)
-        found = cast("Sequence[object]", argument)
+        given = cast("Sequence[object]", argument)
+        # Taken once, and no further than needed: a sequence may say another length than it has, or change meanwhile.
+        found = tuple(islice(given, self.most + 1))
         if not self.least <= len(found) <= self.most:
-            raise ParameterError(self.name, f"takes {self.least} to {self.most} texts, found {len(found)}")
+            count = len(found) if len(found) < self.least else max(len(found), len(given))
+            raise ParameterError(self.name, f"takes {self.least} to {self.most} texts, found {count}")
         matches = self._matcher()
         texts = [self._check(text, f"number {number}", matches) for number, text in enumerate(found, 1)]
         # Texts that look alike to the last dot are one choice to whoever reads them.
