@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import tracemalloc
 from collections.abc import Callable
 from types import FrameType
 
@@ -152,19 +153,24 @@ def test_long_names_are_cut_in_messages() -> None:
 SIZES: list[tuple[str, Callable[[int], str], Callable[[int], int]]] = [
     ("grammar_rules", lambda count: "".join(f'r{number} ::= "x"\n' for number in range(count)), lambda _: 33),
     ("grammar_symbols", lambda count: "r0 ::= " + '"' + "x" * 20 + '" ' + "[x] " * (count - 1), lambda _: 38),
+    ("grammar_symbols", lambda count: 'r0 ::= "xxxxxxxxxxxxxxxxxxxx"' + "|" * count, lambda count: 29 + count - 1),
     ("schema_nesting", lambda count: "r0 ::= " + "(" * count + '"x"' + ")" * count, lambda _: 10),
     ("schema_nesting", lambda count: 'r0 ::= "xx"' + "?" * (count + 1), lambda _: 15),
 ]
 
 
 @pytest.mark.parametrize("count", [2, 3])
-@pytest.mark.parametrize(("name", "of", "at"), SIZES, ids=["rules", "symbols", "groups", "repetitions"])
+@pytest.mark.parametrize(
+    ("name", "of", "at"), SIZES, ids=["rules", "symbols", "empty alternatives", "groups", "repetitions"]
+)
 def test_what_a_limit_takes(name: str, of: Callable[[int], str], at: Callable[[int], int], count: int) -> None:
     del at
     gbnf_rules(of(count), "r0", Limits(**{name: 3}))
 
 
-@pytest.mark.parametrize(("name", "of", "at"), SIZES, ids=["rules", "symbols", "groups", "repetitions"])
+@pytest.mark.parametrize(
+    ("name", "of", "at"), SIZES, ids=["rules", "symbols", "empty alternatives", "groups", "repetitions"]
+)
 def test_what_passes_a_limit(name: str, of: Callable[[int], str], at: Callable[[int], int]) -> None:
     with pytest.raises(LimitExceededError) as caught:
         gbnf_rules(of(4), "r0", Limits(**{name: 3}))
@@ -173,7 +179,9 @@ def test_what_passes_a_limit(name: str, of: Callable[[int], str], at: Callable[[
     assert error.position == at(4)
 
 
-@pytest.mark.parametrize(("name", "of", "at"), SIZES, ids=["rules", "symbols", "groups", "repetitions"])
+@pytest.mark.parametrize(
+    ("name", "of", "at"), SIZES, ids=["rules", "symbols", "empty alternatives", "groups", "repetitions"]
+)
 def test_limits_are_on_by_default(name: str, of: Callable[[int], str], at: Callable[[int], int]) -> None:
     del at
     with pytest.raises(LimitExceededError) as caught:
@@ -304,3 +312,12 @@ def test_every_text_is_a_grammar_or_an_error_of_ours_with_its_place(text: str) -
         position = error.position
     assert position is not None
     assert 0 <= position <= len(text) + 9
+
+
+def test_comments_take_no_memory() -> None:
+    text = "#\r" * 200_000 + 'root ::= "a"'
+    tracemalloc.start()
+    gbnf_rules(text, None, Limits())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20 * len(text)

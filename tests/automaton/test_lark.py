@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 from commitgate.automaton.characters import CharacterSet
@@ -337,7 +339,11 @@ LIMITED = [
     ("grammar_rules", 'start: A\nA: "a"\n%ignore A', 3),
     ("grammar_rules", 'start: one{"a"}\none{x}: two{x}\ntwo{x}: x', 5),
     ("grammar_symbols", 'start: ("a" | A)+\nA: "a"~9', 4),
-    ("grammar_symbols", 'start: one{"a"} "b" "c"\none{x}: x "d" "e"', 11),
+    ("grammar_symbols", 'start: one{"a"} "b" "c"\none{x}: x "d" "e"', 12),
+    ("grammar_symbols", 'start: A | | A |\nA: "a"', 5),
+    ("grammar_symbols", "%import common (WS, INT)\nstart: WS", 4),
+    ("grammar_symbols", 'start: "ab1c"i', 4),
+    ("grammar_symbols", r"start: /[ab]c\d+/", 5),
     ("schema_nesting", 'start: ["a" ("b" ("c"))]', 3),
     ("schema_nesting", 'start: one{one{one{"a"}}}\none{x}: x', 3),
     ("pattern_characters", r"start: /[a-z]\/+/", 8),
@@ -363,8 +369,31 @@ def test_a_limit_holds_at_its_value_and_not_below(name: str, text: str, size: in
         "\n".join(f'rule{index}: "a"' for index in range(10_001)),
         'start: one{"a"}\none{x}: one{one{x}}',
         'start: one{"a"}\none{x}: one{one{x}} | one{two{x}}\ntwo{x}: one{x} one{two{x}}',
+        "start: " + "|" * 25_001,
+        "start: " + "| -> a" * 25_001,
+        'start: "a"\nt{' + ",".join(map("p".__mul__, range(1, 1_400))) + '}: "a"' + ' "a"' * 24_000,
+        f"%import common ({','.join(['WS'] * 25_001)})\nstart: WS",
+        f'start: "{"a" * 25_001}"i',
+        "start: " + " ".join(f"/{'[ab][cd]' * 1_200}{index}/" for index in range(12)),
+        "start: " + " ".join(f"/{'(?:a){0}' * 1_200}{index}/" for index in range(21)),
+        "start: " + "|".join(rf"/[\p{{L}}\x{{{index:x}}}]/" for index in range(0x2190, 0x2190 + 400)),
     ],
-    ids=["open brackets", "nesting", "symbols", "rules", "templates", "two templates"],
+    ids=[
+        "open brackets",
+        "nesting",
+        "symbols",
+        "rules",
+        "templates",
+        "two templates",
+        "empty alternatives",
+        "names of alternatives",
+        "parameters",
+        "imports",
+        "either case",
+        "patterns",
+        "patterns of nothing",
+        "classes",
+    ],
 )
 def test_what_is_too_large_is_refused(text: str) -> None:
     with pytest.raises(LimitExceededError):
@@ -388,3 +417,52 @@ def fault_position(text: str) -> int | None:
     except ContractError as error:
         return error.position
     return None
+
+
+def test_each_literal_counts_once_however_often_it_stands() -> None:
+    text = "start: " + " ".join([r"/[ab]c\d+/", '"abc"i'] * 20)
+    lark_rules(text, None, Limits(grammar_symbols=48))
+
+
+def test_only_line_feeds_end_lines() -> None:
+    with pytest.raises(NotationError, match="end lines with") as caught:
+        lark_rules('start: "a"\r  | "b"', None, Limits())
+    assert caught.value.position == 10
+    with pytest.raises(NotationError, match="at line 2, column 3") as caught:
+        lark_rules('start: "a" # one\rtwo\r\n  *', None, Limits())
+    assert caught.value.position == 24
+    assert rules('start: "a"\r\n  | "b"\r\n\r\none: "c"\r\n').keys() == {"start", "one"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "start: {name}",
+        '{name}: "a"\n{name}: "a"',
+        '%override {name}: "a"',
+        'start: "a"\nt{{{name},{name}}}: "a"',
+        'start: {name}{{"a"}}\n{name}: "a"',
+        "%{name}",
+        'start: "a"\n%import common.WS -> {upper}\n%import common.INT -> {upper}',
+        '%import common.{upper}\nstart: "a"',
+        'start: {upper}\n{upper}: {upper} "a"',
+    ],
+)
+def test_long_names_are_cut_in_messages(text: str) -> None:
+    with pytest.raises(NotationError) as caught:
+        lark_rules(text.format(name="a" * 50_000, upper="A" * 50_000), "a" * 50_000, Limits())
+    assert len(str(caught.value)) < 700
+
+
+def test_a_rule_has_each_modifier_once() -> None:
+    assert rules('?!start: "a"').keys() == rules('!?start: "a"').keys() == {"start"}
+    assert fault_position('!?!start: "a"') == 2
+
+
+def test_blank_text_takes_no_memory() -> None:
+    text = "#\n" * 100_000 + 'start: "' + 'é\\"' * 50_000 + '" ' + "\\\n" * 100_000
+    tracemalloc.start()
+    lark_rules(text, None, Limits())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20 * len(text)

@@ -59,6 +59,7 @@ def test_whole_text_is_matched(pattern: str, valid: list[str], invalid: list[str
         ("(?!admin|root$)[a-z]{1,9}", ["adam", "rooty"], ["admin", "admins", "root"]),
         ("(?<!a)b|(?<=x)c", ["b"], ["c", "ab", "xc"]),
         ("[a-z]{2,}(?<!ing)", ["sang", "in"], ["sing", "ing"]),
+        ("a{0000000000000000000002}", ["aa"], ["a", "aaa"]),
         ("(?:a{2}){2}|(?:ab?){0,2}", ["aaaa", "", "aab", "abab"], ["aaa", "ababa"]),
         ("(?:a*)*b", ["b", "aab"], ["a", "bb"]),
         (r"\p{Lu}\p{Ll}+\P{L}", ["Émile!"], ["émile!", "Émilee"]),

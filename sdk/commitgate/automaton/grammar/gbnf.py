@@ -113,6 +113,8 @@ class _Parser:
             case ")" if len(self._open) > 1:
                 self._leave()
             case "|":
+                if self._open[-1].is_empty_option:
+                    self._count(at)
                 source.at += 1
                 self._open[-1].end_option()
                 source.skip(line_ends=True)

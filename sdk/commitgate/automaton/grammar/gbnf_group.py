@@ -49,6 +49,11 @@ class Group:
         self._parts: list[Expression] = []
         self._words: list[str] = []
 
+    @property
+    def is_empty_option(self) -> bool:
+        """Return whether nothing was put into the option that is being read."""
+        return self.last is None and not self._parts and not self._words
+
     def put(self, part: Expression, height: int = 0) -> None:
         """Add a part behind all others."""
         self._settle()

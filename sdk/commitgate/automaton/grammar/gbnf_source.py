@@ -13,8 +13,9 @@ from commitgate.automaton.regex.parser import MAX_COUNT
 from commitgate.automaton.strings import LAST_CODE_POINT
 from commitgate.errors import NotationError
 
-_SPACE = re.compile(r"(?:[ \t]+|#[^\r\n]*)*")
-_SPACE_AND_LINE_ENDS = re.compile(r"(?:[ \t\r\n]+|#[^\r\n]*)*")
+# What is passed is never given back: the marks to do so would take a hundred times the text's memory.
+_SPACE = re.compile(r"(?:[ \t]++|#[^\r\n]*+)*+")
+_SPACE_AND_LINE_ENDS = re.compile(r"(?:[ \t\r\n]++|#[^\r\n]*+)*+")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _NAME = re.compile("[A-Za-z0-9_-]+")
 _DIGITS = re.compile("[0-9]+")

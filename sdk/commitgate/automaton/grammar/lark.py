@@ -13,6 +13,7 @@ from commitgate.automaton.grammar.lark_definitions import Definition
 from commitgate.automaton.grammar.lark_expressions import Expressions
 from commitgate.automaton.grammar.lark_names import check_names
 from commitgate.automaton.grammar.lark_parser import Parser
+from commitgate.automaton.grammar.lark_tokens import shown
 from commitgate.errors import NotationError
 from commitgate.limits import Limits
 
@@ -53,10 +54,10 @@ def lark_rules(text: str, start: str | None, limits: Limits) -> Rules:
 
 def _check_start(name: str, definition: Definition | None) -> None:
     if definition is None:
-        fault = f"the grammar has no rule {name!r} to start with; define it, or name another start"
+        fault = f"the grammar has no rule {shown(name)} to start with; define it, or name another start"
     elif definition.is_terminal or definition.parameters:
         kind = "terminal" if definition.is_terminal else "template"
-        fault = f"the grammar cannot start with the {kind} {name!r}; name a rule"
+        fault = f"the grammar cannot start with the {kind} {shown(name)}; name a rule"
     else:
         return
     raise NotationError(fault, keyword="grammar", position=None if definition is None else definition.position)

@@ -18,6 +18,8 @@ _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _CLOSING_SIGNS = frozenset(_CLOSING.values())
 _OPERATORS = frozenset("?*+~{")
 _MOST_COUNT_DIGITS = 9
+_CHARACTERS_OF_A_SYMBOL = 8
+"""So many characters of a regular expression count as a symbol before it is read: what vanishes takes time too."""
 _ATOMS = (TokenKind.RULE, TokenKind.TERMINAL, TokenKind.STRING, TokenKind.REGEX)
 _FOREIGN_SIGNS = {
     "&": ("the intersection of terminals", "write one regular expression"),
@@ -94,14 +96,19 @@ class BodyReader:
         elif token.sign == "->":
             self._alias()
         elif token.sign in ("(", "["):
-            self._count(token)
+            self.count(token.position)
             self._push(_Group(self._tokens.take()))
         else:
             raise self._unexpected(token)
 
-    def _count(self, token: Token) -> None:
-        self.symbols += 1
-        check_size("grammar_symbols", self.symbols, self._limits, "grammar", position=token.position)
+    def count(self, position: int, symbols: int = 1) -> None:
+        """Count what stands at a place of the grammar.
+
+        Raises:
+            LimitExceededError: it is more than ``Limits.grammar_symbols`` with all before it.
+        """
+        self.symbols += symbols
+        check_size("grammar_symbols", self.symbols, self._limits, "grammar", position=position)
 
     def _push(self, group: _Group) -> None:
         self._open.append(group)
@@ -109,6 +116,8 @@ class BodyReader:
         check_size("schema_nesting", len(self._open) - 1, self._limits, "grammar", position=group.opening.position)
 
     def _end_option(self, group: _Group) -> None:
+        if not group.items:
+            self.count(self._tokens.current.position)
         self._steps += [Join(group.items)] * (group.items != 1)
         group.items = 0
         group.options += 1
@@ -146,11 +155,11 @@ class BodyReader:
 
     def _atom(self) -> None:
         token = self._tokens.take()
-        self._count(token)
+        self.count(token.position)
         if token.kind is TokenKind.STRING:
             self._string(token)
         elif token.kind is TokenKind.REGEX:
-            self._steps.append(Literal(self._literals.pattern(token), token.text))
+            self._pattern(token)
         elif token.kind is TokenKind.RULE and (brace := self._tokens.take_sign("{")):
             if self._tokens.current.kind is not TokenKind.NUMBER and self._tokens.current.sign != ",":
                 if self._is_terminal:
@@ -173,8 +182,23 @@ class BodyReader:
             last = self._tokens.expect(TokenKind.STRING)
             self._steps.append(Literal(self._literals.characters(token, last)))
         else:
-            name = token.text if token.text.endswith("i") else None
-            self._steps.append(Literal(self._literals.string(token), name))
+            is_either_case = token.text.endswith("i")
+            is_first = is_either_case and not self._literals.is_known(token)
+            expression = self._literals.string(token)
+            if is_first:
+                self.count(token.position, self._literals.weight(expression))
+            self._steps.append(Literal(expression, token.text if is_either_case else None))
+
+    def _pattern(self, token: Token) -> None:
+        """Read a regular expression; what one is made of counts once, however often it stands in the grammar."""
+        is_first = not self._literals.is_known(token)
+        if is_first:
+            read = min(len(token.text), self._limits.pattern_characters)
+            self.count(token.position, read // _CHARACTERS_OF_A_SYMBOL)
+        expression = self._literals.pattern(token)
+        if is_first:
+            self.count(token.position, self._literals.weight(expression))
+        self._steps.append(Literal(expression, token.text))
 
     def _end_item(self, *, is_repeated: bool = False) -> None:
         """Read the operator behind an item, if there is one."""

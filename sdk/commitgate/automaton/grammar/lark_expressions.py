@@ -37,7 +37,7 @@ from commitgate.automaton.grammar.lark_definitions import (
     Step,
 )
 from commitgate.automaton.grammar.lark_names import check_use
-from commitgate.automaton.grammar.lark_tokens import Tokens
+from commitgate.automaton.grammar.lark_tokens import Tokens, shown
 from commitgate.limits import Limits
 
 IGNORED = "%ignore"
@@ -167,7 +167,7 @@ class Expressions:
             return self._named[step.name]
         definition = self._named.get(argument.name) if isinstance(argument, Named) else None
         if definition is None:
-            raise self._tokens.error(f"what '{step.name}' stands for is no template", step.position)
+            raise self._tokens.error(f"what {shown(step.name)} stands for is no template", step.position)
         check_use(step, definition, self._tokens)
         return definition
 

@@ -11,6 +11,7 @@ import re
 
 from commitgate.automaton.characters import FIRST_SURROGATE, LAST_SURROGATE, CharacterSet
 from commitgate.automaton.grammar.expression import EMPTY_TEXT, Characters, Expression, Row, Word
+from commitgate.automaton.grammar.flattening import parts_of
 from commitgate.automaton.grammar.lark_tokens import Token, Tokens, place
 from commitgate.automaton.regex.case_folding import with_all_cases
 from commitgate.automaton.regex.expression import LARK_FLAGS, pattern_expression
@@ -22,6 +23,7 @@ from commitgate.limits import Limits
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
 _SHORT = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", '"': '"', "\\": "\\"}
 _CODED = "xuU"
+_RANGES_OF_A_SYMBOL = 8
 _DOT = CharacterSet.of_text("\n").complement()
 """What ``.`` takes in Lark's patterns, which are Python's: every character but one."""
 
@@ -39,15 +41,36 @@ class Literals:
         self._text = text
         self._tokens = tokens
         self._limits = limits
-        self._patterns: dict[str, Expression] = {}
+        self._known: dict[str, Expression] = {}
+        self._classes: set[CharacterSet] = set()
         self._steps = Steps()
+
+    def is_known(self, token: Token) -> bool:
+        """Return whether this regular expression, or this string in either case, was read before."""
+        return token.text in self._known
+
+    def weight(self, expression: Expression) -> int:
+        """Return how many symbols an expression counts for: what it is made of, and the size of classes not yet met."""
+        found = -1
+        waiting = [expression]
+        while waiting:
+            each = waiting.pop()
+            found += not isinstance(each, Row)
+            if isinstance(each, Characters) and each.members not in self._classes:
+                self._classes.add(each.members)
+                found += len(each.members.ranges) // _RANGES_OF_A_SYMBOL
+            waiting.extend(parts_of(each))
+        return max(found, 0)
 
     def string(self, token: Token) -> Expression:
         """Return what a string denotes."""
-        text = self._unescaped(token)
         if not token.text.endswith("i"):
+            text = self._unescaped(token)
             return Word(text) if text else EMPTY_TEXT
-        return _either_case(text)
+        known = self._known.get(token.text)
+        if known is None:
+            known = self._known[token.text] = _either_case(self._unescaped(token))
+        return known
 
     def characters(self, first: Token, last: Token) -> Expression:
         """Return what a range between two strings of one character denotes."""
@@ -62,9 +85,9 @@ class Literals:
         Raises:
             ContractError: as ``pattern_expression`` raises it, with the position in the grammar.
         """
-        known = self._patterns.get(token.text)
+        known = self._known.get(token.text)
         if known is None:
-            known = self._patterns[token.text] = self._read_pattern(token)
+            known = self._known[token.text] = self._read_pattern(token)
         return known
 
     def _read_pattern(self, token: Token) -> Expression:

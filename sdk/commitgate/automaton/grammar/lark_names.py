@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from commitgate.automaton.grammar.lark_definitions import Definition, Definitions, Instance, Reference, Step
-from commitgate.automaton.grammar.lark_tokens import Tokens
+from commitgate.automaton.grammar.lark_tokens import Tokens, shown
 
 
 def check_names(definitions: Definitions, tokens: Tokens) -> None:
@@ -32,7 +32,8 @@ class _Check:
         for name in definition.parameters:
             if name in self._named:
                 raise self._tokens.error(
-                    f"the parameter '{name}' of '{definition.name}' has the name of a rule", definition.position
+                    f"the parameter {shown(name)} of {shown(definition.name)} has the name of a rule",
+                    definition.position,
                 )
 
     def steps(self, steps: Iterable[Step], parameters: tuple[str, ...], *, is_terminal: bool) -> None:
@@ -44,13 +45,14 @@ class _Check:
                     raise self._undefined(step)
                 if is_terminal and not definition.is_terminal:
                     raise self._tokens.error(
-                        f"a terminal is made of terminals alone and cannot use the rule '{step.name}'", step.position
+                        f"a terminal is made of terminals alone and cannot use the rule {shown(step.name)}",
+                        step.position,
                     )
                 check_use(step, definition, self._tokens)
 
     def _undefined(self, step: Reference | Instance) -> Exception:
         kind = "template" if isinstance(step, Instance) else "terminal" if step.name.upper() == step.name else "rule"
-        return self._tokens.error(f"the {kind} '{step.name}' is not defined", step.position)
+        return self._tokens.error(f"the {kind} {shown(step.name)} is not defined", step.position)
 
     def recursion(self) -> None:
         """Refuse terminals that use themselves: what they denote need not be regular."""
@@ -69,7 +71,7 @@ class _Check:
                 del path[at]
             elif step.name in path:
                 raise self._tokens.error(
-                    f"the terminal '{step.name}' uses itself; only rules may be recursive", step.position
+                    f"the terminal {shown(step.name)} uses itself; only rules may be recursive", step.position
                 )
             elif step.name not in done:
                 path[step.name] = self._used(step.name)
@@ -87,13 +89,15 @@ def check_use(step: Reference | Instance, definition: Definition, tokens: Tokens
     wanted = len(definition.parameters)
     if isinstance(step, Instance):
         if not wanted:
-            raise tokens.error(f"'{definition.name}' is no template and takes no arguments", step.position)
+            raise tokens.error(f"{shown(definition.name)} is no template and takes no arguments", step.position)
         if step.count != wanted:
             raise tokens.error(
-                f"the template '{definition.name}' takes {wanted} arguments, found {step.count}", step.position
+                f"the template {shown(definition.name)} takes {wanted} arguments, found {step.count}", step.position
             )
     elif wanted and not step.is_argument:
-        raise tokens.error(f"the template '{definition.name}' needs its {wanted} arguments in braces", step.position)
+        raise tokens.error(
+            f"the template {shown(definition.name)} needs its {wanted} arguments in braces", step.position
+        )
 
 
 __all__ = ["check_names", "check_use"]

@@ -14,7 +14,7 @@ from commitgate.automaton.grammar.lark_body import BodyReader
 from commitgate.automaton.grammar.lark_common import common_terminals
 from commitgate.automaton.grammar.lark_definitions import Choose, Definition, Definitions, Literal, Step
 from commitgate.automaton.grammar.lark_literals import Literals
-from commitgate.automaton.grammar.lark_tokens import Token, TokenKind, Tokens
+from commitgate.automaton.grammar.lark_tokens import Token, TokenKind, Tokens, shown
 from commitgate.limits import Limits
 
 _LIBRARY = "common"
@@ -83,9 +83,7 @@ class Parser:
                 raise self.tokens.error(f"there is no directive {token.shown}", token.position)
 
     def _define(self, directive: str) -> None:
-        is_modified = False
-        while self.tokens.take_sign("?", "!"):
-            is_modified = True
+        is_modified = any([self.tokens.take_sign("?"), self.tokens.take_sign("!"), self.tokens.take_sign("?")])
         name = self.tokens.current
         if name.kind not in _NAMES or (is_modified and name.kind is not TokenKind.RULE):
             raise self.tokens.unexpected("the name of a rule" if is_modified else "a definition or a directive")
@@ -110,6 +108,7 @@ class Parser:
             return ()
         while True:
             token = self.tokens.expect(TokenKind.RULE, "the name of a parameter, in lowercase")
+            self._bodies.count(token.position)
             if token.text in found:
                 raise self.tokens.error(f"the parameter {token.shown} stands twice", token.position)
             found[token.text] = None
@@ -126,20 +125,20 @@ class Parser:
     def _import(self, directive: Token) -> None:
         if self.tokens.current.sign == ".":
             raise self._no_file(self.tokens.current.position)
-        path = [self._name()]
-        while self.tokens.take_sign("."):
-            path.append(self._name())
+        library = self._name()
+        if library.text != _LIBRARY:
+            raise self._no_file(library.position)
         if self.tokens.take_sign("("):
             names = [self._name()]
             while self.tokens.take_sign(","):
                 names.append(self._name())
             self.tokens.expect_sign(")")
-        elif len(path) > 1:
-            names = [path.pop()]
+        elif self.tokens.take_sign("."):
+            names = [self._name()]
+            if self.tokens.current.sign in (".", "("):
+                raise self._no_file(library.position)
         else:
             raise self.tokens.unexpected("'.' and the name of a terminal, or a list of names in parentheses")
-        if [each.text for each in path] != [_LIBRARY]:
-            raise self._no_file(path[0].position)
         renamed = self.tokens.expect(TokenKind.TERMINAL) if self.tokens.take_sign("->") else None
         if renamed is not None and len(names) > 1:
             raise self.tokens.error("a list of names takes no '->'", directive.position)
@@ -149,6 +148,7 @@ class Parser:
     def _name(self) -> Token:
         if self.tokens.current.kind not in _NAMES:
             raise self.tokens.unexpected("a name")
+        self._bodies.count(self.tokens.current.position)
         return self.tokens.take()
 
     def _no_file(self, position: int) -> Exception:
@@ -177,7 +177,7 @@ class Parser:
                 self._check_change(earlier, change)
             elif earlier is not None:
                 raise self.tokens.error(
-                    f"'{definition.name}' is defined twice; write %override or %extend to change it",
+                    f"{shown(definition.name)} is defined twice; write %override or %extend to change it",
                     definition.position,
                 )
             if change.directive == "%extend":
@@ -194,10 +194,10 @@ class Parser:
         later = change.definition
         if earlier is None:
             raise self.tokens.error(
-                f"{change.directive} changes '{later.name}', which is not defined before", later.position
+                f"{change.directive} changes {shown(later.name)}, which is not defined before", later.position
             )
         if change.directive == "%extend" and earlier.parameters != later.parameters:
-            raise self.tokens.error(f"%extend gives '{later.name}' other parameters", later.position)
+            raise self.tokens.error(f"%extend gives {shown(later.name)} other parameters", later.position)
 
 
 __all__ = ["Parser"]

@@ -47,21 +47,22 @@ class Token(NamedTuple):
     def shown(self) -> str:
         """Return how messages call it: names and signs as spelled, the rest by its kind."""
         spelled = (TokenKind.RULE, TokenKind.TERMINAL, TokenKind.SIGN, TokenKind.DIRECTIVE)
-        return f"'{self.text}'" if self.kind in spelled and len(self.text) <= _MOST_SHOWN else self.kind.value
+        return shown(self.text) if self.kind in spelled else self.kind.value
 
 
 _MOST_SHOWN = 80
 _OPENING = frozenset("([{")
 _CLOSING = frozenset(")]}")
-_LINE_ENDS = ("\n", "\r")
-_BLANK = re.compile(r"(?:[ \t\f]|\\[ ]*\r?\n|//[^\n]*|#[^\n]*)+")
-_BLANK_LINES = re.compile(r"(?:[ \t\f\r\n]|\\[ ]*\r?\n|//[^\n]*|#[^\n]*)+")
+_LINE_ENDS = ("\n", "\r\n")
+# What is passed is never given back: the marks to do so would take a hundred times the text's memory.
+_BLANK = re.compile(r"(?:[ \t\f]|\\[ ]*+\r?\n|//[^\n]*+|#[^\n]*+)++")
+_BLANK_LINES = re.compile(r"(?:[ \t\f\n]|\r\n|\\[ ]*+\r?\n|//[^\n]*+|#[^\n]*+)++")
 _TOKEN = re.compile(
     r"""
     (?P<SIGN> -> | \.\. | [:|()\[\]{},.?*+~!<&@=] )
-    | (?P<RULE> [A-Za-z_] (?: [A-Za-z0-9_] | -(?!>) )* )
-    | (?P<STRING> " (?: \\[^\n] | [^"\\\n] )* " i? )
-    | (?P<REGEX> / (?: \\[^\n] | [^/\\\n] )+ / [a-z]* )
+    | (?P<RULE> [A-Za-z_] (?: [A-Za-z0-9_] | -(?!>) )*+ )
+    | (?P<STRING> " (?: \\[^\n] | [^"\\\n] )*+ " i? )
+    | (?P<REGEX> / (?: \\[^\n] | [^/\\\n] )++ / [a-z]* )
     | (?P<NUMBER> -? [0-9]+ )
     | (?P<DIRECTIVE> % [a-z]* )
     """,
@@ -70,8 +71,9 @@ _TOKEN = re.compile(
 _KINDS = dict(TokenKind.__members__)
 _RULE_NAME = re.compile(r"_?[a-z][a-z0-9_-]*")
 _TERMINAL_NAME = re.compile(r"_?[A-Z][A-Z0-9_-]*")
-_UNCLOSED = {
+_FAULTS = {
     '"': "a string that its line does not close; write \\n for a line end in it",
+    "\r": "a carriage return alone ends no line; end lines with \\n or \\r\\n",
     "/": "a regular expression that its line does not close; write \\n for a line end and \\/ for a slash in it",
 }
 
@@ -171,7 +173,7 @@ class Tokens:
         found = _TOKEN.match(self._text, start)
         if found is None or found.lastgroup is None:
             first = self._text[start]
-            raise self.error(_UNCLOSED.get(first, f"{first!r} begins nothing that Lark's notation has"), start)
+            raise self.error(_FAULTS.get(first, f"{first!r} begins nothing that Lark's notation has"), start)
         self._at = found.end()
         text = found.group()
         kind = _KINDS[found.lastgroup]
@@ -195,10 +197,15 @@ def _end(pattern: re.Pattern[str], text: str, start: int) -> int:
     return found.end() if found else start
 
 
+def shown(name: str) -> str:
+    """Return how messages spell a name."""
+    return repr(name if len(name) <= _MOST_SHOWN else f"{name[:_MOST_SHOWN]}…")
+
+
 def place(text: str, position: int) -> str:
     """Return where a character stands, as people count: ``line 2, column 1``."""
     line_start = text.rfind("\n", 0, position) + 1
     return f"line {text.count(chr(10), 0, position) + 1}, column {position - line_start + 1}"
 
 
-__all__ = ["Token", "TokenKind", "Tokens", "place"]
+__all__ = ["Token", "TokenKind", "Tokens", "place", "shown"]

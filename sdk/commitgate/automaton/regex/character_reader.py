@@ -227,7 +227,8 @@ class CharacterReader:
 
 def read_count(digits: str) -> int:
     """Return the number, at most ``MAX_COUNT``."""
-    return min(int(digits), MAX_COUNT) if len(digits) < 20 else MAX_COUNT
+    significant = digits.lstrip("0")
+    return min(int(significant or "0"), MAX_COUNT) if len(significant) < 20 else MAX_COUNT
 
 
 __all__ = ["MAX_COUNT", "CharacterReader", "read_count"]
