@@ -32,6 +32,8 @@ from commitgate import (
     Truncated,
     Unsupported,
     Violated,
+    each_untrusted,
+    refuse_hidden_characters,
 )
 from commitgate.backends.base import EventStream, GenerationRequest
 from commitgate.errors import (
@@ -331,6 +333,23 @@ async def test_dropped_attempt_takes_its_text_back() -> None:
         items = [item async for item in run]
         assert (await run.outcome()).unwrap() == "AB-1"
     assert any(isinstance(item, Reset) for item in items)
+
+
+async def test_kind_of_numbers_is_a_misuse_of_a_text_before_anything_is_sent() -> None:
+    backend = ScriptedBackend(script("AB-1"))
+    async with client_with(backend) as client:
+        for source in (CODE, Contract.of(CODE)):
+            with pytest.raises(MisuseError, match="numbers"):
+                await client.generate_structured("scripted", source, prompt="x", numbers="decimal")
+    assert not backend.requests
+
+
+async def test_text_with_hidden_characters_is_refused_where_asked_for() -> None:
+    content = [each_untrusted(refuse_hidden_characters)]
+    async with client_with(ScriptedBackend(script("a\u202eb"))) as client:
+        outcome = await client.generate_structured("scripted", Regex(".*"), prompt="x", content=content)
+    assert isinstance(outcome, Invalid)
+    assert (outcome.layer, outcome.failures[0].code) == (Layer.CONTENT, "bidi_control")
 
 
 async def test_items_of_a_text_are_a_misuse() -> None:
