@@ -27,7 +27,7 @@ T = TypeVar("T")
 MAX_SEARCH_STEPS = 300_000
 """Steps of making automata, about 2 microseconds each, that the patterns of one schema may take together."""
 
-MAX_VALUE_STEPS = 2_000_000
+MAX_VALUE_STEPS = 1_000_000
 """Steps of looking for patterns without an automaton that one value may take in all its texts together."""
 
 Finds: TypeAlias = Callable[[str], bool]

@@ -199,8 +199,9 @@ class Meaning:
             return None
         try:
             found = self._limited(first.meet(second))
+            self._spend_what_is_left(_made(found))
         except TooManyStates:
-            self.spend(min(FAILED_MEETING_EFFORT, self._effort))
+            self._spend_what_is_left(FAILED_MEETING_EFFORT)
             self.obstacle = _TOO_LARGE
             return None
         # Alternatives that contradict each other would multiply with whatever is met next.
@@ -261,9 +262,9 @@ class Meaning:
             found = language_of_pattern(pattern, place, keyword)
         except TooManyStates as error:
             obstacle = error
-        self._effort = max(self._effort - effort_of_pattern(pattern), 0)
+        self._spend_what_is_left(effort_of_pattern(pattern))
         if obstacle is not None:
-            self._effort = max(self._effort - effort_of_walk(pattern, place, keyword), 0)
+            self._spend_what_is_left(effort_of_walk(pattern, place, keyword))
             raise obstacle
         return found
 
@@ -273,6 +274,10 @@ class Meaning:
             return False
         self._effort -= effort
         return True
+
+    def _spend_what_is_left(self, effort: int) -> None:
+        """Take work that is done already; what comes after it has no more than the rest."""
+        self._effort = max(self._effort - effort, 0)
 
     def complement(self, node: Node, keyword: str, place: str) -> Language:
         """Return what ``node`` does not allow; all values, and a ``checked`` row, where that cannot be written."""
@@ -384,6 +389,11 @@ def _work(first: Language, second: Language) -> int:
 
 def _size_of_object(shape: ObjectShape) -> int:
     return 2 + sum(1 + len(entry.node) for entry in shape.properties)
+
+
+def _made(found: Language) -> int:
+    """Return how much more work it was to meet strings than their states tell: that goes by letters, too."""
+    return sum(len(shape.texts.dfa) * shape.texts.dfa.alphabet.count for shape in found.strings) // 25
 
 
 def _states(shape: StringShape) -> int:

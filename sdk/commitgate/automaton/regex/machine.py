@@ -64,10 +64,15 @@ _MATCHED = 0
 
 
 class Machine:
-    """Build the automaton of one program."""
+    """Build the automaton of one program.
+
+    Attributes:
+        letters: how many characters ``accepts`` went on by.
+    """
 
     def __init__(self, program: Program, steps: Steps | None = None) -> None:
         self._program = program
+        self.letters = 0
         self._steps = Steps() if steps is None else steps
         self._spend(_SET_UP_STEPS)
         self._enclosed = [
@@ -109,6 +114,7 @@ class Machine:
         """
         state = self._start()
         for character in text:
+            self.letters += 1
             state = self._step(state, self._alphabet.number_of(ord(character)))
             if not state[0]:
                 return False

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 
-from commitgate.automaton.characters import ANY_CHARACTER, CharacterSet
+from commitgate.automaton.characters import ANY_CHARACTER
 from commitgate.automaton.regex.case_folding import with_all_cases
 from commitgate.automaton.regex.character_reader import MAX_COUNT, CharacterReader, read_count
 from commitgate.automaton.regex.classes import WORD
