@@ -87,7 +87,7 @@ class Receipt:
     Attributes:
         contract_name: the contract's name.
         contract_version: the caller's version of it.
-        language_digest: digest of what constrains: the schema without prose, and the dialect options.
+        language_digest: digest of what constrains: the schema without prose, or the source of a text, and its limits.
         full_digest: digest of the whole contract, prose included.
         text_digest: digest of the answer's bytes as received.
         value_digest: digest of the JSON of the value that was committed, or that a person must decide about.
