@@ -24,6 +24,9 @@ MOST_SAMPLE_TOKENS = 400
 _MOST_IDS = 4_000_000
 """Ids that a vocabulary may have: each has a column in every mask, so one huge id would cost as much as that many."""
 
+_MOST_UNFINISHED = 8
+"""Sample texts without an end after which no further ones are drawn: they cost the most and say the least."""
+
 _FEW_STEPS = 5
 
 
@@ -56,6 +59,8 @@ class MaskMeter:
             matcher = engine.matcher(contract)
             before = len(matcher.state.arena)
             for seed in range(texts):
+                if drawn - counts.finished >= _MOST_UNFINISHED:
+                    break
                 matcher.reset()
                 drawn += 1
                 _draw(engine, matcher, np.random.default_rng(seed), counts)

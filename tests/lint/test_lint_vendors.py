@@ -8,6 +8,7 @@ import pytest
 
 from commitgate.automaton.json_schema import SchemaDocument
 from commitgate.automaton.json_schema.keywords import KEYWORDS, Kind
+from commitgate.json_value import JsonSchema
 from commitgate.limits import Limits
 from commitgate.lint import Reaction, VendorReport, lint
 from commitgate.lint.places import Depths
@@ -19,7 +20,7 @@ TEXT = {"type": "string"}
 WHOLE = {"type": "integer"}
 NUMBER = {"type": "number"}
 CORE: dict[str, Any] = {"type": "object", "properties": {"a": FLAG}, "required": ["a"], "additionalProperties": False}
-OTHER = {"https://example.com/b": {"type": "boolean"}}
+OTHER: dict[str, JsonSchema] = {"https://example.com/b": {"type": "boolean"}}
 
 
 def inside(schema: Any) -> dict[str, Any]:

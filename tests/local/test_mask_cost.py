@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,17 @@ def test_tokenizer_is_loaded_without_its_model(tiny_folder: Path, name: str) -> 
 def test_what_is_no_tokenizer_is_refused(tiny_folder: Path, name: str) -> None:
     with pytest.raises(ModelLoadError):
         load_meter(tiny_folder / name)
+
+
+def test_one_huge_id_is_refused_before_every_mask_is_as_wide(tiny_folder: Path, tmp_path: Path) -> None:
+    tokenizer = json.loads((tiny_folder / "tokenizer.json").read_text())
+    tokenizer["model"]["vocab"]["qqq"] = 300_000_000
+    (tmp_path / "tokenizer.json").write_text(json.dumps(tokenizer))
+    with pytest.raises(ModelLoadError, match="300000000"):
+        load_meter(tmp_path)
+
+
+def test_after_eight_texts_without_an_end_no_more_are_drawn() -> None:
+    endless = {"type": "array", "items": {"const": 1}, "minItems": 900}
+    cost = MaskMeter(BYTES)(Contract[object].of(endless), 32)
+    assert (cost.texts, cost.finished) == (8, 0)
