@@ -385,3 +385,33 @@ def test_every_live_state_can_be_finished(start: Expression, other: Expression, 
         level = [following for each in level for _, following in each.successors() if following not in reached]
         reached.update(level)
     raise AssertionError("no end within 40 bytes")
+
+
+def test_a_step_of_another_reader_takes_nothing_from_a_long_text() -> None:
+    automaton = compile(Regex("(?:a|[ab]c)*"), limits=Limits(step_work=100))
+    arena = automaton.arena
+    arena.begin_step()
+    allowed = arena.work + 100
+    arena.work += 60
+    arena.begin_step()
+    arena.spend(allowed - arena.work)
+    with pytest.raises(LimitExceededError):
+        arena.spend(61)
+
+
+def test_a_walk_that_is_given_up_moves_nothing() -> None:
+    acceptor = _grammar('root ::= "(" root ")" | "x"', Limits(states=200)).acceptor()
+    assert acceptor.feed(b"((((")
+    with pytest.raises(LimitExceededError):
+        acceptor.feed(b"(" * 4000)
+    assert acceptor.position == 4
+    assert acceptor.feed(b"x))))")
+    assert acceptor.is_accepting
+
+
+def test_tables_of_left_corners_count_as_states() -> None:
+    rules = "\n".join(f'r{index} ::= r{index + 1} o | "c{index}" o | "d{index}" r{index}' for index in range(60))
+    grammar = _grammar(f'root ::= r0\n{rules}\nr60 ::= "e"\no ::= "(" o ")" | ""', Limits(step_work=100_000_000))
+    before = len(grammar.arena)
+    grammar.start.walk(b"d0d1")
+    assert len(grammar.arena) - before > 3000

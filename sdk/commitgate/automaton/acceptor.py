@@ -6,9 +6,10 @@ from typing import cast
 
 from commitgate.argument import wrong_kind
 from commitgate.automaton.terms import Term
+from commitgate.errors import LimitExceededError
 
-_STEP_BYTES = 16
-"""Bytes of a text that may take as much work as one step: about as many as a long token has."""
+_PIECE_BYTES = 16
+"""How much of a text may take the work of one step: about as much as a long token has."""
 
 
 class Acceptor:
@@ -31,16 +32,27 @@ class Acceptor:
         """Read ``data``; return whether the text can still be completed. A dead acceptor reads nothing more.
 
         Raises:
-            LimitExceededError: the walk needs more states than ``Limits.states``.
+            LimitExceededError: the walk needs more states than ``Limits.states``, or one step more work than
+                ``Limits.step_work``; nothing was read.
             MisuseError: ``data`` is no bytes.
         """
         if not isinstance(cast("object", data), bytes | bytearray | memoryview):
             raise wrong_kind("text", "bytes (UTF-8)", data)
         if self.is_dead:
             return False
+        before = self.state, self.position
+        try:
+            # In pieces, so that the work of each is bounded, however much is fed at once.
+            pieces = (data[start : start + _PIECE_BYTES] for start in range(0, len(data), _PIECE_BYTES))
+            return all(map(self._feed, pieces))
+        except LimitExceededError:
+            self.state, self.position = before
+            raise
+
+    def _feed(self, piece: bytes | bytearray | memoryview) -> bool:
         state, empty = self.state, self._empty
-        state.arena.begin_step(1 + len(data) // _STEP_BYTES)
-        for offset, byte in enumerate(data):
+        state.arena.begin_step()
+        for offset, byte in enumerate(piece):
             following = state.step(byte)
             if following is empty:
                 self.state = state
@@ -49,7 +61,7 @@ class Acceptor:
                 return False
             state = following
         self.state = state
-        self.position += len(data)
+        self.position += len(piece)
         return True
 
     @property

@@ -21,7 +21,6 @@ derivatives re-examined", 2009 (byte classes, hash-consing).
 
 from __future__ import annotations
 
-import sys
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections import abc
@@ -74,7 +73,7 @@ class Arena:
         self._max_states = max_states
         self._max_alternatives = max_alternatives
         self._max_step_work = max_step_work
-        self._allowed_work = sys.maxsize
+        self._allowed_work: int | None = None
         self._alternatives = 0
         self.empty: Term = _Empty(self)
         self.epsilon: Term = _Epsilon(self)
@@ -239,13 +238,18 @@ class Arena:
                 return {id(option): option for option in others}
         return options
 
-    def begin_step(self, steps: int = 1) -> None:
-        """Begin the work of some steps: reading a piece of text, or working out which tokens may follow a state.
+    def begin_step(self) -> None:
+        """Begin the work of one step: reading a piece of text, or working out which tokens may follow a state.
 
-        Until the next call, looking at more alternatives than that many steps may raises ``LimitExceededError``. What
-        other threads look at meanwhile counts too; the limit is far beyond what a step takes.
+        Looking at more alternatives than a step may raises ``LimitExceededError``. Threads that share an arena
+        share what they are allowed, which no call makes less; the limit is far beyond what a step takes.
         """
-        self._allowed_work = self.work + steps * self._max_step_work
+        allowed = self.work + self._max_step_work
+        self._allowed_work = allowed if self._allowed_work is None else max(self._allowed_work, allowed)
+
+    def keep(self, entries: int) -> None:
+        """Count entries of tables that live as long as the arena; they take the memory of as many alternatives."""
+        self._alternatives += entries
 
     def spend(self, looks: int) -> None:
         """Count looks at alternatives.
@@ -254,7 +258,7 @@ class Arena:
             LimitExceededError: the step that began last has taken more than ``max_step_work``.
         """
         self.work += looks
-        if self.work > self._allowed_work:
+        if self._allowed_work is not None and self.work > self._allowed_work:
             raise self._refuse_work()
 
     def _refuse_work(self) -> LimitExceededError:

@@ -40,6 +40,9 @@ from commitgate.automaton.grammar.symbols import (
 from commitgate.automaton.raw_text import NonEmpty, Repeat
 from commitgate.automaton.terms import Arena, Term
 
+_LOOKS_OF_A_WAY = 10
+"""Looks at alternatives that take about as long as following a production."""
+
 _Use: TypeAlias = "tuple[Nonterminal, Production]"
 """A nonterminal, and what stands behind a symbol in one of its productions."""
 
@@ -145,13 +148,14 @@ class LeftCorners:
         waiting = [corner]
         while waiting:
             ways = uses.get(id(waiting.pop()), (goal, []))[1]
-            self.arena.spend(len(ways))
+            self.arena.spend(_LOOKS_OF_A_WAY * len(ways))
             for owner, rest in ways:
                 if rest:
                     found[id(owner), *map(id, rest)] = (owner, rest)
                 if id(owner) not in reached and all(map(is_nullable, rest)):
                     reached[id(owner)] = owner
                     waiting.append(owner)
+        self.arena.keep(2 * len(found))
         is_whole = id(goal) in reached
         return _WayOn(is_whole, tuple(found.values()), (is_whole, frozenset(found)))
 
@@ -168,7 +172,7 @@ class LeftCorners:
         waiting: list[Nonterminal] = [goal]
         while waiting:
             owner = waiting.pop()
-            self.arena.spend(len(owner.productions))
+            self.arena.spend(_LOOKS_OF_A_WAY * len(owner.productions))
             for production in owner.productions:
                 for symbol, rest in beginnings(production):
                     corner, left = self._entered(symbol)
@@ -176,6 +180,7 @@ class LeftCorners:
                     if isinstance(corner, Nonterminal) and id(corner) not in seen:
                         seen.add(id(corner))
                         waiting.append(corner)
+        self.arena.keep(2 * sum(len(uses) for _, uses in found.values()))
         return found
 
     def _entered(self, symbol: Symbol) -> tuple[Terminal | Nonterminal, Production]:
