@@ -233,9 +233,14 @@ def test_work_of_one_step_is_bounded() -> None:
     assert arena.choice(words[:2]).nullable is False, "the next step begins anew"
 
 
+def _grammar_of_pairs() -> Grammar:
+    return Grammar('root ::= "a" root "a" | "b" root "b" | [ab] [ab] | root root')
+
+
 def test_work_of_a_long_text_is_allowed_by_its_length() -> None:
-    automaton = compile(Regex("(?:a|[ab]c)*"), limits=Limits(step_work=100))
-    assert automaton.accepts(b"aac" * 10_000)
+    automaton = compile(_grammar_of_pairs(), limits=Limits(step_work=30_000))
+    assert automaton.accepts(b"ab" * 300)
+    assert automaton.arena.work > 30_000
 
 
 def test_what_is_not_empty_of_a_term_reads_as_the_term() -> None:
