@@ -193,6 +193,11 @@ GRAMMARS = (
     Bomb(
         name="grammar of 20,000 alternatives that begin alike",
         make=lambda: gbnf("root ::= (" + " | ".join(f'x "{n}"' for n in range(20_000)) + ")*", 'x ::= "a"*'),
+        ends=too_large("grammar_symbols"),
+    ),
+    Bomb(
+        name="grammar of 12,000 alternatives that begin alike",
+        make=lambda: gbnf("root ::= (" + " | ".join(f'x "{n}"' for n in range(12_000)) + ")*", 'x ::= "a"*'),
         ends=too_large("alternatives"),
     ),
     Bomb(
