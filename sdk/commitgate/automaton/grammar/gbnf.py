@@ -8,6 +8,8 @@ Source: llama.cpp, grammars/README.md and src/llama-grammar.cpp.
 
 from __future__ import annotations
 
+import re
+
 from commitgate.automaton.characters import ANY_CHARACTER
 from commitgate.automaton.grammar.bounds import check_size
 from commitgate.automaton.grammar.expression import Characters, Expression, Named, Rules, Word
@@ -16,6 +18,7 @@ from commitgate.automaton.grammar.gbnf_source import Source
 from commitgate.errors import NotationError, UnsupportedError
 from commitgate.limits import Limits
 
+_FILE_NAME = re.compile(r"\s*[^\s\"]+\.[a-z]+\s*")
 _START = "root"
 _REPETITIONS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 _NO_TOKENS = "a contract is about texts, which every model spells with other tokens"
@@ -71,7 +74,10 @@ class _Parser:
         source, at = self._source, self._source.at
         name = source.name()
         if name is None:
-            raise source.error(f"wanted the name of a rule, found {source.found()}")
+            hint = (
+                "; a rule ends with its line, so write '|' at the end of the line before" if source.next == "|" else ""
+            )
+            raise source.error(f"wanted the name of a rule, found {source.found()}{hint}")
         if name in self.rules:
             first = source.place(self.positions[name])
             raise source.error(f"the rule {_shown(name)} stands already at {first}; join them with '|'", at)
@@ -79,7 +85,7 @@ class _Parser:
         check_size("grammar_rules", len(self.positions), self._limits, "grammar", position=at)
         source.skip(line_ends=False)
         if not source.take("::="):
-            raise source.error(f"wanted '::=' behind the name of a rule, found {source.found()}")
+            raise source.error(f"wanted '::=' behind the name of a rule, found {source.found()}{_meant(source)}")
         source.skip(line_ends=True)
         self.rules[name] = self._read_body()
 
@@ -186,7 +192,17 @@ def _no_symbol(source: Source) -> str:
         return (
             "found ':' within a rule; behind '::=' and '|' the next line goes on; write \"\" there for the empty text"
         )
-    return f"wanted a symbol, '|' or the end of the line, found {source.found()}"
+    hint = "; texts stand in double quotes" if source.next == "'" else ""
+    return f"wanted a symbol, '|' or the end of the line, found {source.found()}{hint}"
+
+
+def _meant(source: Source) -> str:
+    """Return what someone may have meant who gave another text than a grammar of this notation."""
+    if source.next == ":":
+        return '; for a grammar of Lark give syntax="lark"'
+    if _FILE_NAME.fullmatch(source.text):
+        return "; give the text of the grammar, not the name of its file"
+    return ""
 
 
 def _shown(name: str) -> str:

@@ -136,7 +136,10 @@ class Tokens:
 
     def unexpected(self, wanted: str) -> NotationError:
         """Return the error of a current token that is not what is wanted."""
-        return self.error(f"expected {wanted}, found {self.current.shown}", self.current.position)
+        at = self.current.position
+        is_gbnf = "::=" in self._text[max(at - 1, 0) : at + 3]
+        hint = '; for a grammar of GBNF give syntax="gbnf"' if is_gbnf else ""
+        return self.error(f"expected {wanted}, found {self.current.shown}{hint}", at)
 
     def error(self, fault: str, position: int) -> NotationError:
         """Return the error of a fault, with its place."""

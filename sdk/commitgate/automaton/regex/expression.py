@@ -64,8 +64,9 @@ def pattern_expression(
         message = f"the pattern is malformed at character {error.position}: {error}"
         raise NotationError(message, keyword="regex", position=error.position) from None
     except PatternUnsupported as error:
+        advice = "" if "write" in str(error) else "; write the alternatives out, or check it in a rule"
         raise UnsupportedError(
-            f"the pattern cannot be enforced for what stands at character {error.position}: {error}",
+            f"the pattern cannot be enforced for what stands at character {error.position}: {error}{advice}",
             pointer="",
             keyword="regex",
             reason=str(error),

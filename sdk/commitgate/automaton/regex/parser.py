@@ -54,7 +54,7 @@ MAX_NESTING = 50
 """Most groups within one another; deeper ones could exhaust the stack."""
 
 _QUANTIFIER = re.compile(r"([*+?]|\{([0-9]+)(?:(,)([0-9]*))?\})(\?)?")
-_NEARLY_QUANTIFIER = re.compile(r"\{ *[0-9,][0-9, ]*\}")
+_NEARLY_QUANTIFIER = re.compile(r"\{ *[0-9,]")
 _LOOK_BEHINDS = ((True, False), (True, True))
 _COMMENT = re.compile(r"\(\?#[^)]*\)")
 _VERBOSE_SPACE = re.compile(r"(?:[ \t\n\r\v\f]|#[^\n]*)+")
