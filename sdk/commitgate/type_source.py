@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import is_dataclass
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING, cast
 
@@ -28,6 +29,9 @@ _VALUES = (
     MethodType,
 )
 
+_MAKERS_OF_TYPES = frozenset({"annotationlib", "builtins", "types", "typing", "typing_extensions"})
+"""Modules whose objects stand for types, such as ``list[int]``, or are plain values."""
+
 
 def schema_of_type(schema: object) -> tuple[TypeAdapter[object], JsonSchema]:
     """Return what makes values of a type, and the JSON Schema that steers a model towards it.
@@ -41,9 +45,8 @@ def schema_of_type(schema: object) -> tuple[TypeAdapter[object], JsonSchema]:
 
     from commitgate.type_schema import RefusedTypeError, SteeringSchema
 
-    if isinstance(schema, BaseModel):
-        name = type(schema).__name__
-        raise MisuseError(f"schema is an instance of {name}; pass the class {name} itself")
+    if isinstance(schema, BaseModel) or (is_dataclass(schema) and not isinstance(schema, type)):
+        raise _is_instance(schema)
     if any(schema is kind for kind in Language.__subclasses__()):
         name = name_of_type(schema)
         raise MisuseError(f"schema is the class {name}; give what it describes: {name}(...)")
@@ -60,7 +63,9 @@ def schema_of_type(schema: object) -> tuple[TypeAdapter[object], JsonSchema]:
         else:
             adapter = TypeAdapter(cast("type[object]", schema))
     except (PydanticSchemaGenerationError, PydanticUserError) as error:
-        raise _unreadable(error) from error
+        if isinstance(schema, type) or type(schema).__module__ in _MAKERS_OF_TYPES:
+            raise _unreadable(error) from error
+        raise _is_instance(schema) from error
     except ImportError as error:
         # pydantic loads what some types need (EmailStr: email-validator) when it first meets them.
         raise MisuseError(f"schema needs a package that is not installed: {str(error).splitlines()[0]}") from error
@@ -87,6 +92,15 @@ def _meant(schema: object) -> str:
             return " (write Regex(...) with its pattern, and its flags as letters)"
         case _:
             return ""
+
+
+def _is_instance(schema: object) -> MisuseError:
+    from commitgate.template import ContractTemplate
+
+    if isinstance(schema, ContractTemplate):
+        return MisuseError("schema is a template; fill it first: template.fill(...)")
+    name = type(schema).__name__
+    return MisuseError(f"schema is an instance of {name}; pass the class {name} itself")
 
 
 def _unreadable(error: Exception) -> MisuseError:

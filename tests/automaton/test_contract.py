@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -29,7 +30,10 @@ from commitgate.errors import (
 )
 from commitgate.gate.schema_layer import SchemaLayer
 from commitgate.json_value import JsonValue
+from commitgate.languages import Edge
 from commitgate.limits import Limits
+from commitgate.lint import lint
+from commitgate.template import ContractTemplate, EnumValues
 
 
 @pytest.mark.parametrize(
@@ -569,6 +573,43 @@ def test_instance_of_a_model_is_refused_with_what_to_pass() -> None:
     with pytest.raises(MisuseError, match="pass the class Price itself") as caught:
         Contract.of(Price(amount=Decimal("1.25")))  # pyright: ignore[reportCallIssue, reportArgumentType]
     assert "1.25" not in str(caught.value)
+
+
+@dataclass
+class Parcel:
+    weight: int
+
+
+class Bare:
+    pass
+
+
+class Abstract(ABC):
+    @abstractmethod
+    def do(self) -> None: ...
+
+
+TEMPLATE = ContractTemplate.of({"enum": EnumValues("names", most=2)})
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        (Parcel(1), "^schema is an instance of Parcel; pass the class Parcel itself$"),
+        (Edge("a", "b", "c"), "^schema is an instance of Edge;"),
+        (EnumValues("names", most=2), "^schema is an instance of EnumValues;"),
+        (Bare(), "^schema is an instance of Bare; pass the class Bare itself$"),
+        (TEMPLATE, r"^schema is a template; fill it first: template.fill\(...\)$"),
+        (Bare, "is not a type that pydantic can read"),
+        (Abstract, "is not a type that pydantic can read"),
+        (list[Bare], "is not a type that pydantic can read"),
+        (object(), "is not a type that pydantic can read"),
+    ],
+)
+def test_instance_in_place_of_its_class_is_misuse(schema: object, said: str) -> None:
+    for make in (Contract.of, lint):
+        with pytest.raises(MisuseError, match=said):
+            cast("Callable[[object], object]", make)(schema)
 
 
 def test_schema_may_be_any_mapping() -> None:
