@@ -16,7 +16,8 @@ from commitgate.errors import MisuseError
 T = TypeVar("T")
 
 _MAX_CHARACTERS = 200
-_DIGEST = re.compile("[0-9a-f]{64}")
+_DIGITS = 64
+_DIGEST = re.compile(f"[0-9a-f]{{{_DIGITS}}}")
 
 
 def wrong_kind(name: str, wanted: str, found: object) -> MisuseError:
@@ -87,8 +88,15 @@ def check_digest(name: str, value: object, what: str = "a digest") -> None:
     Raises:
         MisuseError: it is not.
     """
-    if not isinstance(value, str) or not _DIGEST.fullmatch(value):
-        raise wrong_kind(name, f"{what}: 64 hexadecimal digits in lower case", value)
+    wanted = f"{what}: 64 hexadecimal digits in lower case"
+    if not isinstance(value, str):
+        raise wrong_kind(name, wanted, value)
+    if _DIGEST.fullmatch(value):
+        return
+    found = f"{len(value)} characters"
+    if len(value) == _DIGITS:
+        found = "upper case" if _DIGEST.fullmatch(value.lower()) else "other characters"
+    raise MisuseError(f"{name} must be {wanted}, found {found}")
 
 
 def check_words(name: str, value: object) -> None:

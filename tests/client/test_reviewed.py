@@ -248,7 +248,9 @@ def test_blocking_client_keeps_to_the_list_too() -> None:
         (3, "reviewed must be a list of digests, found int"),
         ([OTHER, "abc"], r"reviewed\[1\] must be a full_digest or the digest of a template"),
         ([PAY], r"reviewed\[0\] must be .*, found Contract"),
-        ([OTHER.replace("0", "A")], r"reviewed\[0\]"),
+        ([OTHER.replace("0", "A")], r"reviewed\[0\] must be .* in lower case, found upper case$"),
+        ([OTHER[1:]], r"reviewed\[0\] must be .*, found 63 characters$"),
+        ([OTHER[1:] + "g"], r"reviewed\[0\] must be .*, found other characters$"),
     ],
 )
 @pytest.mark.parametrize("kind", [Client, sync.Client])

@@ -147,7 +147,7 @@ def without(name: str) -> dict[str, Any]:
         ({"tags": True}, "tags must be an int, found bool"),
         ({"customer": ["c"]}, "the text of the parameter customer must be a str, found list"),
         ({"item": INVOICE}, "the parameter item must be the name of one of its schemas, found dict"),
-        ({"surprise": 1}, "fill takes the parameters customer, regions, limit, tags, item: 1 more found"),
+        ({"surprise": 1}, "fill takes the parameters customer, regions, limit, tags, item: 1 unknown$"),
     ],
 )
 def test_argument_of_the_wrong_kind_is_misuse(change: dict[str, Any], wanted: str) -> None:
@@ -209,6 +209,17 @@ def test_values_of_own_classes_become_plain_ones() -> None:
     properties: Any = cast("Any", filled.schema)["properties"]
     assert type(properties["amount"]["maximum"]) is int
     assert type(properties["region"]["enum"][0]) is str
+
+
+def test_misspelled_name_is_told_beside_the_one_that_it_resembles() -> None:
+    with pytest.raises(MisuseError, match=r"regions missing; region is unknown, did you mean regions\?$"):
+        ORDER.fill(**without("regions"), region=["north"])
+
+
+def test_faulty_pattern_is_told_with_its_parameter() -> None:
+    with pytest.raises(NotationError, match=r"^the pattern of the parameter codes: .*character 0") as raised:
+        EnumValues("codes", most=2, pattern="[a")
+    assert raised.value.position == 0
 
 
 @pytest.mark.parametrize("name", list(GIVEN))

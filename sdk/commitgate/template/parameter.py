@@ -17,6 +17,11 @@ MARK = "$parameter"
 """The key under which a parameter is shown; no schema of a template may have it."""
 
 
+def is_name(text: str) -> bool:
+    """Say whether a parameter may be called so."""
+    return _NAME.fullmatch(text) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """Stand for one value in the schema of a template. Use one of its kinds.
@@ -29,7 +34,7 @@ class Parameter:
 
     def __post_init__(self) -> None:
         check_kind("name", self.name, str, "a str")
-        if not _NAME.fullmatch(self.name):
+        if not is_name(self.name):
             raise MisuseError(
                 "the name of a parameter must be a letter or _, and up to 63 more letters, digits or _: fill takes it "
                 "as a keyword"
@@ -66,4 +71,4 @@ class Parameter:
         raise NotImplementedError
 
 
-__all__ = ["MARK", "Parameter"]
+__all__ = ["MARK", "Parameter", "is_name"]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
+from difflib import get_close_matches
 from hashlib import sha256
 from typing import Generic, Never, TypeAlias, TypeVar, cast, overload
 
@@ -22,13 +23,15 @@ from commitgate.languages import Choices
 from commitgate.limits import Limits
 from commitgate.risk import Risk
 from commitgate.style import Style
-from commitgate.template.parameter import MARK, Parameter
+from commitgate.template.parameter import MARK, Parameter, is_name
 from commitgate.template.places import Placed, blamed, check_places, misplaced, parameters_in, replaced
 from commitgate.template.schemas import OneOfSchemas
 from commitgate.template.texts import EnumValues
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
+
+_COMPARED = 10
 
 Argument: TypeAlias = str | int | float | Decimal | Sequence[str]
 """What a parameter may be filled with; each kind takes one of these."""
@@ -198,13 +201,24 @@ class ContractTemplate(Generic[T_co]):
             UnsatisfiableError: no value satisfies the schema so filled.
             MisuseError: a parameter is missing or unknown, or a value is of the wrong kind.
         """
-        # What is unknown is not named: its name may have come with the values.
-        unknown = arguments.keys() - self._parameters.keys()
+        unknown = [name for name in arguments if name not in self._parameters]
         missing = [name for name in self._parameters if name not in arguments]
         if unknown or missing:
-            found = f"{', '.join(missing)} missing" if missing else f"{len(unknown)} more found"
-            raise MisuseError(f"fill takes the parameters {', '.join(self._parameters)}: {found}")
+            found = [f"{', '.join(missing)} missing"] if missing else []
+            found += [self._unknown(unknown)] if unknown else []
+            raise MisuseError(f"fill takes the parameters {', '.join(self._parameters)}: {'; '.join(found)}")
         return self._filled({name: each.value_of(arguments[name]) for name, each in self._parameters.items()})
+
+    def _unknown(self, names: list[str]) -> str:
+        """Return what is said of unknown names.
+
+        One that is nearly a parameter's is shown; others are not, as they may have come with the values.
+        """
+        for name in names[:_COMPARED]:
+            near = get_close_matches(name, self._parameters, 1) if is_name(name) else []
+            if near:
+                return f"{name} is unknown, did you mean {near[0]}?"
+        return f"{len(names)} unknown"
 
     def _filled(self, values: Mapping[str, JsonValue]) -> Contract[T_co]:
         make = cast("Callable[..., Contract[T_co]]", Contract)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from unicodedata import category, normalize
 
 from commitgate.argument import check_int, check_kind, wrong_kind
-from commitgate.errors import LimitExceededError, MisuseError, ParameterError
+from commitgate.errors import ContractError, LimitExceededError, MisuseError, ParameterError
 from commitgate.gate.hidden_characters import hidden_characters
 from commitgate.json_value import JsonObject, JsonValue
 from commitgate.limits import Limits
@@ -54,7 +54,15 @@ class _Texts(Parameter):
         check_int("characters", self.characters)
         if self.characters < 1:
             raise MisuseError(f"characters of the parameter {self.name} must be >= 1")
-        object.__setattr__(self, "_language", None if self.pattern is None else _language_of(self.pattern))
+        object.__setattr__(self, "_language", None if self.pattern is None else self._read(self.pattern))
+
+    def _read(self, pattern: str) -> Contract[str]:
+        try:
+            return _language_of(pattern)
+        except ContractError as error:
+            # The error is of one of several kinds, each with facts of its own: it stays the same one.
+            error.args = (f"the pattern of the parameter {self.name}: {error}",)
+            raise
 
     def _matcher(self) -> _Matches | None:
         if self._language is None:
