@@ -45,17 +45,18 @@ def schema_of_type(schema: object) -> tuple[TypeAdapter[object], JsonSchema]:
 
     from commitgate.type_schema import RefusedTypeError, SteeringSchema
 
-    if isinstance(schema, BaseModel) or (is_dataclass(schema) and not isinstance(schema, type)):
-        raise _is_instance(schema)
+    given: object = schema  # which the checks below do not narrow
     if any(schema is kind for kind in Language.__subclasses__()):
         name = name_of_type(schema)
         raise MisuseError(f"schema is the class {name}; give what it describes: {name}(...)")
     if callable(getattr(schema, "effect_of_call", None)):
         raise MisuseError("schema is a tool; give the contract of its arguments: tool.contract")
+    if isinstance(given, BaseModel) or (is_dataclass(given) and not isinstance(given, type)):
+        raise _is_instance(given)
     if isinstance(schema, _VALUES) or schema is None:
         raise MisuseError(
             "schema must be a JSON Schema, a type, a TypeAdapter, a Contract, or a Regex, Grammar, Choices, Machine or "
-            f"AnyJson; found a value of type {type(cast('object', schema)).__name__}{_meant(cast('object', schema))}"
+            f"AnyJson; found a value of type {type(given).__name__}{_meant(given)}"
         )
     try:
         if isinstance(schema, TypeAdapter):
@@ -63,9 +64,9 @@ def schema_of_type(schema: object) -> tuple[TypeAdapter[object], JsonSchema]:
         else:
             adapter = TypeAdapter(cast("type[object]", schema))
     except (PydanticSchemaGenerationError, PydanticUserError) as error:
-        if isinstance(schema, type) or type(schema).__module__ in _MAKERS_OF_TYPES:
+        if isinstance(given, type) or type(given).__module__ in _MAKERS_OF_TYPES:
             raise _unreadable(error) from error
-        raise _is_instance(schema) from error
+        raise _is_instance(given) from error
     except ImportError as error:
         # pydantic loads what some types need (EmailStr: email-validator) when it first meets them.
         raise MisuseError(f"schema needs a package that is not installed: {str(error).splitlines()[0]}") from error
