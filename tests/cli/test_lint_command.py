@@ -34,6 +34,7 @@ def test_json_is_one_object_of_the_documented_shape(quick: QuickShell) -> None:
     report: dict[str, Any] = done.report
     assert list(report) == [
         "exit_code",
+        "failed_by",
         "version",
         "name",
         "kind",
@@ -73,6 +74,44 @@ def test_fail_on_decides_the_exit_code(quick: QuickShell, schema: object, fail_o
     assert quick.commitgate("lint", write(quick, schema), *words, "--json").report["exit_code"] == code
 
 
+@pytest.mark.parametrize(
+    ("schema", "fail_on", "failed_by", "last"),
+    [
+        (LOOSE, [], [], None),
+        (CHECKED, ["unbounded"], [], None),
+        (
+            LOOSE,
+            ["unbounded"],
+            ["unbounded_string"],
+            "failed: findings that --fail-on names: 1 unbounded_string",
+        ),
+        (CHECKED, ["checked"], ["checked_keyword"], "failed: findings that --fail-on names: 1 checked_keyword"),
+        (
+            {"properties": {name: {"type": 3} for name in map(str, range(25))}},
+            [],
+            ["malformed"],
+            "failed: no contract can be made of it: 25 malformed",
+        ),
+    ],
+)
+def test_what_failed_the_run_is_told_last(
+    quick: QuickShell, schema: object, fail_on: list[str], failed_by: list[str], last: str | None
+) -> None:
+    words = [word for each in fail_on for word in ("--fail-on", each)]
+    assert quick.commitgate("lint", write(quick, schema), *words, "--json").report["failed_by"] == failed_by
+    out = quick.commitgate("lint", write(quick, schema), *words).out
+    assert ("failed:" in out) is (last is not None)
+    assert last is None or out.splitlines()[-1] == last
+
+
+@pytest.mark.parametrize("sign", ["\u001b", "\u009b", "\u007f", "\u202e", "\u2028", "\U000e0001", "\ue000"])
+def test_json_holds_no_character_that_is_not_meant_to_be_seen(quick: QuickShell, sign: str) -> None:
+    name = f"{sign}31mé"
+    done = quick.commitgate("lint", write(quick, {"type": "object", "properties": {name: {}}, name: 1}), "--json")
+    assert sign not in done.out
+    assert f"/properties/{name}" in {found["pointer"] for found in done.report["findings"]}
+
+
 def test_faulty_schema_is_told_and_fails(quick: QuickShell) -> None:
     faulty = {"type": "object", "properties": {"a": {"pattern": r"(.)\1"}, "b": {"type": 3}}}
     done = quick.commitgate("lint", write(quick, faulty))
@@ -88,11 +127,14 @@ def test_faulty_schema_is_told_and_fails(quick: QuickShell) -> None:
         (["--regex", "[a-z]+"], 0, "unbounded_repeat"),
         (["--regex", "[a-z]+", "--fail-on", "unbounded"], 27, "unbounded_repeat"),
         (["--regex", "("], 27, "character 0"),
+        (["--any-json"], 0, "any_value"),
+        (["--schema", "it.json"], 0, "any_value"),
         (["--choice", "no", "--choice", "nothing"], 0, "prefix_choice"),
         (["--grammar", "it.gbnf"], 0, "unreachable_rule"),
     ],
 )
 def test_what_is_no_schema_can_be_linted(quick: QuickShell, words: list[str], code: int, told: str) -> None:
+    write(quick, {})
     (quick.folder / "it.gbnf").write_text('root ::= "a"\nother ::= "b"\n')
     done = quick.commitgate("lint", *words)
     assert done.code == code
@@ -104,6 +146,9 @@ def test_what_is_no_schema_can_be_linted(quick: QuickShell, words: list[str], co
     [
         [],
         ["schema.json", "--regex", "a"],
+        ["schema.json", "--schema", "schema.json"],
+        ["schema.json", "--any-json"],
+        ["--any-json", "--formats", "assert"],
         ["gone.json"],
         ["-", "--document", "https://example.com/b=-"],
         ["schema.json", "--grammar-syntax", "lark"],
@@ -124,7 +169,8 @@ def test_two_bounds_of_one_case_are_told_apart(quick: QuickShell) -> None:
 
 def test_advice_that_an_error_already_gives_is_not_repeated(quick: QuickShell) -> None:
     out = quick.commitgate("lint", write(quick, {"type": "string", "pattern": r"(.)\1"})).out
-    assert out.split("support")[0].count("write the alternatives out") == 1
+    assert out.count("write the alternatives out") == 1
+    assert "rejected   pattern  the root\n" in out
 
 
 def test_documents_and_formats_reach_the_schema(quick: QuickShell) -> None:

@@ -85,6 +85,43 @@ def test_text_outside_is_told_with_its_byte(quick: QuickShell, capsys: pytest.Ca
     assert "schema" not in failure["message"]
 
 
+@pytest.mark.parametrize(
+    ("pattern", "text", "is_told"),
+    [
+        ("[0-9]+", "12\n", True),
+        ("[0-9]+", "12\r\n", True),
+        ("[0-9]+(\nx)?", "12\n", True),
+        ("[0-9]+", "12\n\n", False),
+        ("[0-9]+", "1a\n", False),
+        ("[0-9]+", "12 ", False),
+    ],
+)
+def test_line_end_that_alone_is_wrong_is_told(quick: QuickShell, pattern: str, text: str, is_told: bool) -> None:
+    done = quick.commitgate("check", "--regex", pattern, "--json", write(quick, "text", text))
+    assert done.code == 19
+    (failure,) = layers(done)["accept"]["failures"]
+    assert ("the line end at the file's end is text too" in failure["message"]) is is_told
+
+
+def test_line_end_that_belongs_is_accepted(quick: QuickShell) -> None:
+    assert check(quick, "12\n", "--regex", "[0-9]+\\n").code == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "grammar", "option"), [("g.txt", LARK, "lark"), ("g.lark", GBNF, "gbnf"), ("g.gbnf", LARK, "lark")]
+)
+def test_grammar_in_the_other_notation_is_told_with_its_file_and_the_option(
+    quick: QuickShell, capsys: pytest.CaptureFixture[str], name: str, grammar: str, option: str
+) -> None:
+    write(quick, name, grammar)
+    told = quick.commitgate("check", "--grammar", name, "--support").err
+    message = generate(quick, capsys, "a", "--grammar", name).report["message"]
+    for words in (told, message):
+        assert f"--grammar-syntax {option}" in words
+        assert "syntax=" not in words
+        assert f"the grammar {name})" in words
+
+
 def test_check_in_words_and_the_support_of_a_text(quick: QuickShell) -> None:
     write(quick, "good", "yes")
     done = quick.commitgate("check", "--choice", "yes", "--support", "good")
@@ -121,6 +158,7 @@ def test_exactly_one_form_is_asked_for(quick: QuickShell, command: str, argument
     [
         (["--regex", "a", "--grammar-syntax", "lark"], "--grammar-syntax goes with --grammar"),
         (["--regex", "a", "--formats", "annotate"], "--document and --formats go with --schema"),
+        (["--regex", "a", "--formats", "assert"], "--document and --formats go with --schema"),
         (
             ["--choice", "a", "--document", "https://x.example=schema.json"],
             "--document and --formats go with --schema",

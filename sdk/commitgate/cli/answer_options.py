@@ -45,6 +45,16 @@ Asked: TypeAlias = "JsonObject | bool | Regex | Grammar | Choices | AnyJson | Co
 """What ``Client.stream_structured`` and ``Contract.of`` take."""
 
 
+_LINE_FEED = "\n"
+
+
+def in_options(told: str) -> str:
+    """Return what is told of a faulty grammar in the words of a command's options."""
+    for syntax in SyntaxChoice:
+        told = told.replace(f'syntax="{syntax.value}"', f"--grammar-syntax {syntax.value}")
+    return told
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerOptions:
     """Hold what was given of an answer's form, exactly one of the first five.
@@ -56,7 +66,7 @@ class AnswerOptions:
         choice: texts.
         any_json: any JSON was asked for.
         grammar_syntax: the grammar's notation, where it was said.
-        formats: how formats of a schema are meant.
+        formats: how formats of a schema are meant, where it was said.
         document: what its references may name, as given.
     """
 
@@ -66,7 +76,7 @@ class AnswerOptions:
     choice: list[str] | None
     any_json: bool
     grammar_syntax: SyntaxChoice | None
-    formats: FormatsChoice
+    formats: FormatsChoice | None
     document: list[str] | None
 
     @property
@@ -95,7 +105,7 @@ class AnswerOptions:
         """Return the contract of what is asked for.
 
         Raises:
-            CommandError: as ``read``; also where a grammar is faulty, to say in which line.
+            CommandError: as ``read``; also where a grammar is faulty, to say in which file and line.
             ContractError: it is faulty.
         """
         asked = self.read()
@@ -106,22 +116,24 @@ class AnswerOptions:
             place = self.place(asked, error.position, str(error))
             if not place:
                 raise
-            raise CommandError(f"{error} ({place})", of_error(error)) from error
+            raise CommandError(f"{in_options(str(error))} ({place})", of_error(error)) from error
 
     def place(self, asked: Asked, position: int | None, told: str) -> str:
-        """Return the words for a place in a grammar's file; empty where there is none, or where it was told.
+        """Return the words for the place of a fault in a grammar's file; empty where it is no grammar's.
 
         Args:
             asked: what was read.
-            position: in characters of the grammar, from 0.
-            told: what is told of the fault.
+            position: in characters of the grammar, from 0; None where no one place is at fault.
+            told: what is told of the fault; what it says of the place is not said again.
         """
-        if position is None or not isinstance(asked, Grammar) or self.grammar is None:
+        if not isinstance(asked, Grammar) or self.grammar is None:
             return ""
-        before = asked.text[:position]
-        line, column = before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1
-        words = f"line {line}, column {column}"
-        return "" if words in told else f"{words} of the grammar {shown(self.grammar)}"
+        words = ""
+        if position is not None:
+            before = asked.text[:position]
+            words = f"line {before.count(_LINE_FEED) + 1}, column {position - (before.rfind(_LINE_FEED) + 1) + 1}"
+        is_told = not words or words in told
+        return f"{'' if is_told else f'{words} of '}the grammar {shown(self.grammar)}"
 
     def _check_one(self) -> None:
         given = (self.schema is not None, self.regex is not None, self.grammar is not None, bool(self.choice))
@@ -129,7 +141,7 @@ class AnswerOptions:
             raise CommandError("give exactly one of --schema, --regex, --grammar, --choice and --any-json")
         if self.grammar_syntax is not None and self.grammar is None:
             raise CommandError("--grammar-syntax goes with --grammar")
-        if self.schema is None and (self.document or self.formats is not FormatsChoice.ASSERT):
+        if self.schema is None and (self.document or self.formats is not None):
             raise CommandError("--document and --formats go with --schema")
 
     def _syntax(self, source: str) -> Syntax:
@@ -139,10 +151,11 @@ class AnswerOptions:
 
     def _schema(self, source: str) -> JsonObject | bool | Contract[JsonValue]:
         schema = read_schema(source)
-        if self.formats is FormatsChoice.ASSERT and not self.document:
+        formats = self.formats or FormatsChoice.ASSERT
+        if formats is FormatsChoice.ASSERT and not self.document:
             return schema
         documents = read_documents(document_sources(self.document))
-        return Contract.json_schema(schema, formats=self.formats.value, documents=documents)
+        return Contract.json_schema(schema, formats=formats.value, documents=documents)
 
 
 __all__ = [
@@ -154,4 +167,5 @@ __all__ = [
     "GrammarSyntaxOption",
     "RegexOption",
     "SyntaxChoice",
+    "in_options",
 ]

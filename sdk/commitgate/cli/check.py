@@ -24,7 +24,7 @@ from commitgate.cli.boundary import errors_told
 from commitgate.cli.command_error import CommandError
 from commitgate.cli.exit_codes import ExitCode
 from commitgate.cli.report import plain, result_written, write_json
-from commitgate.cli.schema_options import DocumentOption, FormatsChoice, FormatsOption, SchemaOption
+from commitgate.cli.schema_options import DocumentOption, FormatsOption, SchemaOption
 from commitgate.cli.sources import STANDARD_INPUT, read_bytes, shown
 from commitgate.cli.support_table import support_lines
 from commitgate.contract import Contract
@@ -51,6 +51,9 @@ class Finding:
     def is_accepted(self) -> bool:
         """Say whether every layer passed that applies."""
         return all(record.passed is not False for record in self.layers)
+
+
+_LINE_END = "; the line end at the file's end is text too, and without it the text is accepted"
 
 
 class Checker:
@@ -80,7 +83,8 @@ class Checker:
     def check(self, source: str, text: bytes) -> Finding:
         """Return what each layer says of a whole text. A layer is asked even where an earlier one said no.
 
-        A text that is no JSON is judged by the automaton alone, as it stands: a line end at its end counts.
+        A text that is no JSON is judged by the automaton alone, as it stands: a line end at its end counts, and is told
+        where it alone is wrong.
         """
         start = perf_counter()
         walked = self._walk(text)
@@ -111,9 +115,16 @@ class Checker:
         acceptor = self._automaton.acceptor()
         if acceptor.feed(text) and acceptor.is_accepting:
             return ()
+        hint = _LINE_END if self._has_line_end_too_many(text) else ""
         if acceptor.is_dead:
-            return (_accept_failure("impossible_byte", acceptor.explain(), acceptor.position),)
-        return (_accept_failure("incomplete", f"the text ends here; {acceptor.explain()}", acceptor.position),)
+            return (_accept_failure("impossible_byte", f"{acceptor.explain()}{hint}", acceptor.position),)
+        return (_accept_failure("incomplete", f"the text ends here; {acceptor.explain()}{hint}", acceptor.position),)
+
+    def _has_line_end_too_many(self, text: bytes) -> bool:
+        if self._schema_layer is not None or not text.endswith(b"\n"):
+            return False
+        rests = (text.removesuffix(b"\n"), text.removesuffix(b"\r\n"))
+        return any(self._automaton.accepts(rest) for rest in rests)
 
 
 def check(
@@ -126,7 +137,7 @@ def check(
     grammar_syntax: GrammarSyntaxOption = None,
     choice: ChoiceOption = None,
     any_json: AnyJsonOption = False,
-    formats: FormatsOption = FormatsChoice.ASSERT,
+    formats: FormatsOption = None,
     document: DocumentOption = None,
     support: Annotated[bool, typer.Option("--support", help="Show how far each keyword is enforced.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,

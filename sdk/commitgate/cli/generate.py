@@ -27,6 +27,7 @@ from commitgate.cli.answer_options import (
     GrammarOption,
     GrammarSyntaxOption,
     RegexOption,
+    in_options,
 )
 from commitgate.cli.boundary import Surroundings, errors_told
 from commitgate.cli.command_error import CommandError
@@ -35,7 +36,7 @@ from commitgate.cli.local_models import load_local_model
 from commitgate.cli.process import ignore_signals
 from commitgate.cli.progress import ModelProgress
 from commitgate.cli.report import outcome_report, result_written, write_json
-from commitgate.cli.schema_options import DocumentOption, FormatsChoice, FormatsOption, SchemaOption
+from commitgate.cli.schema_options import DocumentOption, FormatsOption, SchemaOption
 from commitgate.cli.sources import read_text
 from commitgate.cli.terminal import LiveView, print_ending
 from commitgate.client import Client, StructuredRun
@@ -70,7 +71,7 @@ def generate(
     grammar_syntax: GrammarSyntaxOption = None,
     choice: ChoiceOption = None,
     any_json: AnyJsonOption = False,
-    formats: FormatsOption = FormatsChoice.ASSERT,
+    formats: FormatsOption = None,
     document: DocumentOption = None,
     prompt_file: Annotated[str | None, typer.Option(help="Prompt file; - for stdin.", metavar="FILE")] = None,
     prompt: Annotated[str | None, typer.Option(help="The prompt itself.", metavar="TEXT")] = None,
@@ -138,7 +139,7 @@ def _report(order: _Order) -> Outcome[JsonValue, None]:
         outcome = anyio.run(_run, order, _ignore, progress.report)
     with result_written(outcome.name):
         report, place = outcome_report(outcome), _place(order, outcome)
-        write_json(report | {"message": f"{report['message']} ({place})"} if place else report)
+        write_json(report | {"message": f"{in_options(str(report['message']))} ({place})"} if place else report)
     return outcome
 
 

@@ -8,9 +8,11 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from commitgate.cli.answer_options import (
     AnswerOptions,
+    AnyJsonOption,
     ChoiceOption,
     GrammarOption,
     GrammarSyntaxOption,
@@ -23,7 +25,6 @@ from commitgate.cli.lint_lines import report_lines
 from commitgate.cli.report import plain, result_written, write_json
 from commitgate.cli.schema_options import (
     DocumentOption,
-    FormatsChoice,
     FormatsOption,
     document_sources,
     read_documents,
@@ -39,14 +40,21 @@ class FailOn(StrEnum):
     UNBOUNDED = "unbounded"
 
 
+_FAILING = {FailOn.CHECKED: frozenset({"checked_keyword"}), FailOn.UNBOUNDED: frozenset(UNBOUNDED)}
+
+
 def lint_command(
     schema: Annotated[
-        str | None, typer.Argument(help="JSON Schema file; - for stdin.", metavar="SCHEMA", show_default=False)
+        str | None, typer.Argument(help="JSON Schema file; - for stdin.", metavar="[SCHEMA]", show_default=False)
+    ] = None,
+    named_schema: Annotated[
+        str | None, typer.Option("--schema", help="The same, as other commands take it.", metavar="FILE")
     ] = None,
     regex: RegexOption = None,
     grammar: GrammarOption = None,
     grammar_syntax: GrammarSyntaxOption = None,
     choice: ChoiceOption = None,
+    any_json: AnyJsonOption = False,
     tokenizer: Annotated[
         str | None,
         typer.Option(
@@ -55,7 +63,7 @@ def lint_command(
             metavar="PATH",
         ),
     ] = None,
-    formats: FormatsOption = FormatsChoice.ASSERT,
+    formats: FormatsOption = None,
     document: DocumentOption = None,
     fail_on: Annotated[
         list[FailOn] | None,
@@ -71,17 +79,18 @@ def lint_command(
     names.
     """
     with errors_told(is_json=json):
-        given = (schema is not None, regex is not None, grammar is not None, bool(choice))
+        schemas = [each for each in (schema, named_schema) if each is not None]
+        given = (*(True for _ in schemas), regex is not None, grammar is not None, bool(choice), any_json)
         if sum(given) != 1:
-            raise CommandError("give exactly one of a schema file, --regex, --grammar and --choice")
+            raise CommandError("give exactly one of a schema file, --regex, --grammar, --choice and --any-json")
         if grammar_syntax is not None and grammar is None:
             raise CommandError("--grammar-syntax goes with --grammar")
         answer = AnswerOptions(
-            schema=schema,
+            schema=schemas[0] if schemas else None,
             regex=regex,
             grammar=grammar,
             choice=choice,
-            any_json=False,
+            any_json=any_json,
             grammar_syntax=grammar_syntax,
             formats=formats,
             document=document,
@@ -89,9 +98,10 @@ def lint_command(
         if answer.sources.count(STANDARD_INPUT) > 1:
             raise CommandError("standard input can be read once only")
         report = _linted(answer, None if tokenizer is None else _meter(tokenizer))
-        code = _exit_code(report, fail_on or [])
+        failed_by = _failed_by(report, fail_on or [])
+        code = ExitCode.FINDINGS if failed_by else ExitCode.COMMITTED
         with result_written("findings" if code else "no findings that count"):
-            _write(report, code, is_json=json)
+            _write(report, code, failed_by, is_json=json)
         raise typer.Exit(code)
 
 
@@ -102,7 +112,8 @@ def _linted(answer: AnswerOptions, meter: MaskMeter | None) -> LintReport:
     # Not made a contract of here: what is at fault is what lint is to tell.
     schema = read_schema(answer.schema)
     documents = read_documents(document_sources(answer.document))
-    return lint(schema, formats=answer.formats.value, documents=documents, masks=meter)
+    formats = None if answer.formats is None else answer.formats.value
+    return lint(schema, formats=formats, documents=documents, masks=meter)
 
 
 def _meter(path: str) -> MaskMeter:
@@ -111,22 +122,26 @@ def _meter(path: str) -> MaskMeter:
     return load_mask_meter(path)
 
 
-def _exit_code(report: LintReport, fail_on: list[FailOn]) -> ExitCode:
-    is_failed = not report.is_usable
-    is_failed |= FailOn.CHECKED in fail_on and report.has("checked_keyword")
-    is_failed |= FailOn.UNBOUNDED in fail_on and report.has(*UNBOUNDED)
-    return ExitCode.FINDINGS if is_failed else ExitCode.COMMITTED
+def _failed_by(report: LintReport, fail_on: list[FailOn]) -> dict[str, int]:
+    """Return how many findings of which codes fail the run; none where it passes."""
+    counted = {code for choice in fail_on for code in _FAILING[choice]}
+    failing = [found.code for found in report.findings if found.severity == "error" or found.code in counted]
+    omitted = dict(report.omitted)
+    return {code: failing.count(code) + omitted.get(code, 0) for code in dict.fromkeys(failing)}
 
 
-def _write(report: LintReport, code: ExitCode, *, is_json: bool) -> None:
+def _write(report: LintReport, code: ExitCode, failed_by: dict[str, int], *, is_json: bool) -> None:
     if is_json:
-        write_json(
-            {"exit_code": int(code), **{entry.name: plain(getattr(report, entry.name)) for entry in fields(report)}}
-        )
+        found = {entry.name: plain(getattr(report, entry.name)) for entry in fields(report)}
+        write_json({"exit_code": int(code), "failed_by": list(failed_by), **found})
         return
     console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
     for line in report_lines(report):
         console.print(line)
+    if failed_by:
+        words = ", ".join(f"{count} {code}" for code, count in failed_by.items())
+        reason = "findings that --fail-on names" if report.is_usable else "no contract can be made of it"
+        console.print(Text(f"failed: {reason}: {words}", style="bold red"))
 
 
 __all__ = ["FailOn", "lint_command"]

@@ -71,9 +71,9 @@ def _support_lines(report: LintReport) -> Iterator[Text]:
         # What is decoded is most of it, and what one expects.
         if entry.level != "decoded":
             level = (f"  {entry.level:<11}", _LEVEL_STYLES[entry.level])
-            yield Text.assemble(
-                level, harmless(f"{entry.keyword}  {_where(entry.pointer, report.kind)}  {entry.reason}")
-            )
+            # Why something is rejected stands among the findings.
+            reason = "" if entry.level == "rejected" else f"  {entry.reason}"
+            yield Text.assemble(level, harmless(f"{entry.keyword}  {_where(entry.pointer, report.kind)}{reason}"))
 
 
 def _size_lines(report: LintReport) -> Iterator[Text]:

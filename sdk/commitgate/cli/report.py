@@ -47,12 +47,21 @@ def plain(value: object) -> object:
 def write_json(report: Mapping[str, object]) -> None:
     """Write one JSON object and a line end to stdout.
 
-    A terminal, or a stream that is not UTF-8, gets ASCII alone: the text may be a model's.
+    A terminal, or a stream that is not UTF-8, gets ASCII alone, and no reader gets a character that is not meant to be
+    seen but as an escape: the text may be a model's.
     """
     encoding = (sys.stdout.encoding or "").lower().replace("-", "")
     is_ascii = sys.stdout.isatty() or encoding != "utf8"
-    sys.stdout.write(json.dumps(report, ensure_ascii=is_ascii, allow_nan=False, indent=2) + "\n")
+    text = json.dumps(report, ensure_ascii=is_ascii, allow_nan=False, indent=2)
+    # All of these stand within strings, as JSON's own signs and the line feeds between them are seen.
+    escapes = {ord(sign): _escape(sign) for sign in set(text) if sign != "\n" and harmless(sign) != sign}
+    sys.stdout.write(text.translate(escapes) + "\n")
     sys.stdout.flush()
+
+
+def _escape(character: str) -> str:
+    number = ord(character)
+    return f"\\u{number:04x}" if number <= 0xFFFF else json.dumps(character)[1:-1]
 
 
 @contextmanager

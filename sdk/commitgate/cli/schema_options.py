@@ -24,7 +24,8 @@ class FormatsChoice(StrEnum):
 
 SchemaOption: TypeAlias = Annotated[str | None, typer.Option(help="JSON Schema file; - for stdin.", metavar="FILE")]
 FormatsOption: TypeAlias = Annotated[
-    FormatsChoice, typer.Option(help="Whether known formats constrain, or only annotate.")
+    FormatsChoice | None,
+    typer.Option(help="Whether known formats of a schema constrain, or only annotate; assert unless given."),
 ]
 DocumentOption: TypeAlias = Annotated[
     list[str] | None,
