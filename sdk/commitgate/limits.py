@@ -51,7 +51,7 @@ class Limits:
     nodes: int = 12_000
     states: int = 400_000
     alternatives: int = 10_000
-    step_work: int = 300_000
+    step_work: int = 200_000
     grammar_rules: int = 10_000
     grammar_symbols: int = 25_000
     edges: int = 10_000
