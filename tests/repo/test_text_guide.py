@@ -12,7 +12,7 @@ ANSWERS = [
     "refund",
     "2027-05-03",
     "5 + 7",
-    'OPEN\nSET volume=11\n{"a": 1}\nCLOSE\n',
+    'OPEN\nSET volume=11\n{"unit": "kg"}\nCLOSE\n',
     '{"kind": "pump"}',
 ]
 
