@@ -57,7 +57,8 @@ def test_table_of_fail_on_is_that_of_the_command() -> None:
 
 
 def test_table_of_fields_is_the_report() -> None:
-    assert [row[0].strip("`") for row in rows("JSON")] == ["exit_code", "failed_by", *(entry.name for entry in fields(LintReport))]
+    told = [row[0].strip("`") for row in rows("JSON")]
+    assert told == ["exit_code", "failed_by", *(entry.name for entry in fields(LintReport))]
 
 
 def test_table_of_vendors_is_that_of_the_facts() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ _LOOK: ContextVar[Look | None] = ContextVar("look", default=None)
 
 
 @contextmanager
-def one_look() -> Iterator[Look]:
+def one_look() -> Generator[Look]:
     """Bound what looking for patterns takes in here, and note where it is given up."""
     look = Look()
     token = _LOOK.set(look)
