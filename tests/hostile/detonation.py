@@ -133,7 +133,7 @@ def _set_off(bomb: Bomb, engine: MaskEngine, report: Report) -> None:
         limit = f" {error.limit_name}" if isinstance(error, LimitExceededError) else ""
         report.ends, report.note = _public_name(error) + limit, str(error)
         return
-    except (MemoryError, RecursionError, NotImplementedError) as error:
+    except (MemoryError, RecursionError) as error:
         report.ends, report.note = type(error).__name__, str(error)
         return
     finally:

@@ -26,6 +26,8 @@ LEADS = (
     (3, range(0xF0, 0xF5), 0xF0, 0x10000),
 )
 """Continuation bytes, lead bytes, the lead's tag bits, and the least code point that must not be spelled shorter."""
+FIRST_LEAD, _LAST_LEAD = 0xC2, 0xF4
+"""First and last lead byte of characters beyond ASCII."""
 _WIDE_SHAPES = 4_096
 """Splits of the characters beyond ASCII that are remembered; most states have the one that allows all of them."""
 
@@ -172,6 +174,54 @@ def wide_leads(ranges: Numbered) -> WideLeads:
     return WideLeads(bytes(numbers), tuple(known))
 
 
+@dataclass(frozen=True, slots=True)
+class Wide:
+    """Hold where the lead bytes of characters beyond ASCII lead.
+
+    Attributes:
+        leads: how they split.
+        targets: what is behind the whole characters, by number.
+    """
+
+    leads: WideLeads
+    targets: tuple[CharacterState, ...]
+
+    @staticmethod
+    def of(ranges: Iterable[tuple[int, int, CharacterState]]) -> Wide | None:
+        """Return where the ranges lead; None where none of them reaches beyond ASCII."""
+        numbers: dict[CharacterState, int] = {}
+        numbered = tuple(
+            (max(low, 0x80), high, numbers.setdefault(following, len(numbers)))
+            for low, high, following in ranges
+            if high > 0x7F
+        )
+        return Wide(wide_leads(numbered), tuple(numbers)) if numbered else None
+
+    def half(self, number: int) -> HalfCharacter:
+        """Return the half-character of a number, counted from 0."""
+        return self.leads.half(number + 1, self.targets)
+
+    def after(self, byte: int) -> HalfCharacter | None:
+        """Return the half-character behind a lead byte; None where it cannot follow."""
+        number = self.leads.numbers[byte - FIRST_LEAD] if FIRST_LEAD <= byte <= _LAST_LEAD else 0
+        return self.half(number - 1) if number else None
+
+
+def writable_beyond_ascii(may_write: Callable[[int], bool]) -> Iterator[tuple[int, int]]:
+    """Yield the code points beyond ASCII, surrogates among them, whose UTF-8 can be written.
+
+    A vocabulary either spells every continuation byte, as all that know single bytes do, or the characters are left
+    out: telling apart which of them some bytes still spell would cost far more than it gives.
+    """
+    if not all(may_write(byte) for byte in range(0x80, 0xC0)):
+        return
+    for left, leads, tag, least in LEADS:
+        for lead in leads:
+            if may_write(lead):
+                first = (lead - tag) << 6 * left
+                yield max(first, least), min(first + (1 << 6 * left) - 1, LAST_CODE_POINT)
+
+
 def leading_to(pending: Pending, change: Callable[[CharacterState], CharacterState]) -> Pending:
     """Return the half-read character with every state that it leads to changed."""
     match pending:
@@ -196,16 +246,17 @@ def _block_to(block: Block, change: Callable[[CharacterState], CharacterState]) 
 
 __all__ = [
     "BACKSLASH",
-    "LEADS",
+    "FIRST_LEAD",
     "AfterBackslash",
     "HalfCharacter",
     "HexDigits",
     "LowHalf",
     "Pending",
     "Target",
+    "Wide",
     "WideLeads",
     "clip",
     "high_halves",
     "leading_to",
-    "wide_leads",
+    "writable_beyond_ascii",
 ]

@@ -13,46 +13,36 @@ from collections.abc import Hashable, Iterable, Iterator
 from commitgate.automaton.character_steps import after_character
 from commitgate.automaton.characters import ANY_CHARACTER, CharacterSet
 from commitgate.automaton.counts import counts_of_counts
-from commitgate.automaton.half_characters import LEADS, HalfCharacter, Numbered, WideLeads, wide_leads
+from commitgate.automaton.half_characters import FIRST_LEAD, HalfCharacter, Wide, writable_beyond_ascii
 from commitgate.automaton.partition import Partition
-from commitgate.automaton.strings import LAST_CODE_POINT, CharacterState, Length
+from commitgate.automaton.strings import CharacterState, Length
 from commitgate.automaton.terms import Arena, Sequence, Term
 from commitgate.automaton.text_language import characters_in_words
 
 _LAST_ASCII = 0x7F
-_FIRST_LEAD, _LAST_LEAD = 0xC2, 0xF4
 _WHOLE = Length(0, 0)
 """What a half-read character leads to here: the character is whole."""
 
 
 def spellable(alphabet: bytes | None) -> CharacterSet:
-    """Return the characters whose UTF-8 can be written with these bytes; all of them for None.
-
-    Beyond ASCII, characters count where every continuation byte can be written, as ``Spelling.raw`` says.
-    """
+    """Return the characters whose UTF-8 can be written with these bytes; all of them for None."""
     if alphabet is None:
         return ANY_CHARACTER
     members = frozenset(alphabet)
-    ranges = [(byte, byte) for byte in members if byte <= _LAST_ASCII]
-    if members.issuperset(range(0x80, 0xC0)):
-        for left, leads, tag, least in LEADS:
-            for lead in members.intersection(leads):
-                first = (lead - tag) << 6 * left
-                ranges.append((max(first, least), min(first + (1 << 6 * left) - 1, LAST_CODE_POINT)))
-    return CharacterSet.of(ranges)
+    ascii_alone = ((byte, byte) for byte in members if byte <= _LAST_ASCII)
+    return CharacterSet.of([*ascii_alone, *writable_beyond_ascii(members.__contains__)])
 
 
 class OneCharacter(Term):
     """Denote the UTF-8 of one character of a set that is not empty."""
 
-    __slots__ = ("_leads", "members")
+    __slots__ = ("members",)
 
     derives_any_byte = True
 
     def __init__(self, arena: Arena, members: CharacterSet) -> None:
         super().__init__(arena, nullable=False)
         self.members = members
-        self._leads: WideLeads | None = None
 
     @staticmethod
     def make(arena: Arena, members: CharacterSet) -> Term:
@@ -64,23 +54,19 @@ class OneCharacter(Term):
     def describe(self) -> str:
         return characters_in_words(self.members)
 
-    def _wide(self) -> WideLeads:
-        found = self._leads
-        if found is None:
-            ranges = ((max(low, _LAST_ASCII + 1), high, 0) for low, high in self.members.ranges if high > _LAST_ASCII)
-            found = self._leads = wide_leads(tuple(ranges))
-        return found
+    def _wide(self) -> Wide | None:
+        return Wide.of((low, high, _WHOLE) for low, high in self.members.ranges)
 
     def _partition(self) -> Partition:
-        keys = {byte: 0 for byte in range(_LAST_ASCII + 1) if byte in self.members}
-        numbers = self._wide().numbers
-        return Partition.of({**keys, **{_FIRST_LEAD + at: number for at, number in enumerate(numbers) if number}})
+        keys: dict[int, Hashable] = {byte: 0 for byte in range(_LAST_ASCII + 1) if byte in self.members}
+        return Partition.of({**keys, **_lead_keys(self._wide())})
 
     def _derive(self, byte: int) -> Term:
         arena = self.arena
         if byte <= _LAST_ASCII:
             return arena.epsilon if byte in self.members else arena.empty
-        half = _half_after(self._wide(), byte, (_WHOLE,))
+        wide = self._wide()
+        half = None if wide is None else wide.after(byte)
         return arena.empty if half is None else RestOfCharacter.make(arena, half)
 
 
@@ -144,19 +130,7 @@ class Standing(Term):
         keys: dict[int, Hashable] = {}
         for low, high, following in self.state.ranges():
             keys.update(dict.fromkeys(range(low, min(high, _LAST_ASCII) + 1), following))
-        numbers = wide_leads(self._wide_ranges()[0]).numbers
-        keys.update({_FIRST_LEAD + at: number for at, number in enumerate(numbers) if number})
-        return Partition.of(keys)
-
-    def _wide_ranges(self) -> tuple[Numbered, tuple[CharacterState, ...]]:
-        """Return the ranges beyond ASCII, each with the number of the state behind it, and these states."""
-        numbers: dict[CharacterState, int] = {}
-        ranges = tuple(
-            (max(low, _LAST_ASCII + 1), high, numbers.setdefault(following, len(numbers)))
-            for low, high, following in self.state.ranges()
-            if high > _LAST_ASCII
-        )
-        return ranges, tuple(numbers)
+        return Partition.of({**keys, **_lead_keys(Wide.of(self.state.ranges()))})
 
     def _derive(self, byte: int) -> Term:
         arena = self.arena
@@ -168,8 +142,8 @@ class Standing(Term):
         if byte <= _LAST_ASCII:
             following = after_character(self.state, byte)
             return arena.empty if following is None else Standing.make(arena, following)
-        ranges, targets = self._wide_ranges()
-        half = _half_after(wide_leads(ranges), byte, targets)
+        wide = Wide.of(self.state.ranges())
+        half = None if wide is None else wide.after(byte)
         return arena.empty if half is None else Standing.make(arena, self.state, half)
 
 
@@ -182,10 +156,10 @@ def _after(half: HalfCharacter, byte: int) -> Hashable:
     return next((target for first, last, target in half.outgoing() if first <= byte <= last), None)
 
 
-def _half_after(leads: WideLeads, byte: int, targets: tuple[CharacterState, ...]) -> HalfCharacter | None:
-    """Return the half-character behind a lead byte; None where it cannot follow."""
-    number = leads.numbers[byte - _FIRST_LEAD] if _FIRST_LEAD <= byte <= _LAST_LEAD else 0
-    return leads.half(number, targets) if number else None
+def _lead_keys(wide: Wide | None) -> dict[int, Hashable]:
+    """Return the number of the half-character behind each lead byte that may follow."""
+    numbers = b"" if wide is None else wide.leads.numbers
+    return {FIRST_LEAD + at: number for at, number in enumerate(numbers) if number}
 
 
 class Repeat(Term):

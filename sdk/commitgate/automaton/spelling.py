@@ -15,21 +15,20 @@ from typing import TypeAlias
 from commitgate.automaton.character_steps import after_character
 from commitgate.automaton.half_characters import (
     BACKSLASH,
-    LEADS,
     AfterBackslash,
     HalfCharacter,
     HexDigits,
     LowHalf,
     Pending,
     Target,
-    WideLeads,
+    Wide,
     clip,
     high_halves,
     leading_to,
-    wide_leads,
+    writable_beyond_ascii,
 )
 from commitgate.automaton.partition import Partition
-from commitgate.automaton.strings import LAST_CODE_POINT, CharacterState, Ranges
+from commitgate.automaton.strings import CharacterState, Ranges
 from commitgate.automaton.terms import Arena, Term
 
 QUOTE = 0x22
@@ -73,24 +72,14 @@ class Spelling:
 
     @cached_property
     def raw(self) -> tuple[Interval, ...]:
-        """Return the code points that may stand unescaped: no controls, quote, backslash, surrogates or unspellable.
-
-        Beyond ASCII a vocabulary either spells every continuation byte, as all that know single bytes do, or the
-        characters are left out: telling apart which of them some bytes still spell would cost far more than it gives.
-        """
+        """Return the code points that may stand unescaped: no controls, quote, backslash, surrogates or unspellable."""
         return tuple(_without_surrogates(self._well_spelled()))
 
     def _well_spelled(self) -> Iterator[Interval]:
         for byte in range(0x20, 0x80):
             if byte not in (QUOTE, BACKSLASH) and self.may_write(byte):
                 yield byte, byte
-        if not all(self.may_write(byte) for byte in range(0x80, 0xC0)):
-            return
-        for left, leads, tag, least in LEADS:
-            for lead in leads:
-                if self.may_write(lead):
-                    first = (lead - tag) << 6 * left
-                    yield max(first, least), min(first + (1 << 6 * left) - 1, LAST_CODE_POINT)
+        yield from writable_beyond_ascii(self.may_write)
 
     def may_write(self, byte: int) -> bool:
         """Return whether the alphabet holds ``byte``."""
@@ -165,7 +154,7 @@ class StringBody(Term):
         self.pending = pending
         self.spelling = spelling
         self._targets: list[Hashable] = []
-        self._wide: _Wide | None = None
+        self._wide: Wide | None = None
         self._model: StringBody | None = None
 
     @staticmethod
@@ -283,7 +272,7 @@ class StringBody(Term):
         for low, high, following in ranges:
             if low <= 0x7F:
                 yield low, min(high, 0x7F), following
-        self._wide = _Wide.of(ranges)
+        self._wide = Wide.of(ranges)
 
     def _has_escapes(self, ranges: Ranges) -> bool:
         if not self.spelling.is_canonical:
@@ -305,34 +294,6 @@ class StringBody(Term):
             return clip(_common(ranges, self.spelling.escaped_controls), 0, 0xFFFF)
         plain = _common(ranges, ((0, 0xD7FF), (0xE000, 0xFFFF)))
         return clip(sorted([*plain, *high_halves(ranges)], key=lambda entry: entry[0]), 0, 0xFFFF)
-
-
-@dataclass(frozen=True, slots=True)
-class _Wide:
-    """Hold where the lead bytes of characters beyond ASCII lead.
-
-    Attributes:
-        leads: how they split.
-        targets: what is behind the whole characters, by number.
-    """
-
-    leads: WideLeads
-    targets: tuple[CharacterState, ...]
-
-    @staticmethod
-    def of(ranges: list[tuple[int, int, CharacterState]]) -> _Wide | None:
-        """Return where the ranges lead; None where none of them reaches beyond ASCII."""
-        numbers: dict[CharacterState, int] = {}
-        numbered = tuple(
-            (max(low, 0x80), high, numbers.setdefault(following, len(numbers)))
-            for low, high, following in ranges
-            if high > 0x7F
-        )
-        return _Wide(wide_leads(numbered), tuple(numbers)) if numbered else None
-
-    def half(self, number: int) -> HalfCharacter:
-        """Return the half-character of a number, counted from 0."""
-        return self.leads.half(number + 1, self.targets)
 
 
 __all__ = ["Spelling", "StringBody"]

@@ -103,9 +103,8 @@ class _Compiler:
         self._inline(name)
         if self._is_regular(self._rules[name]):
             return self._term(self._rules[name])
-        for rule in list(self._reachable(name)):
-            if rule not in self._inlined:
-                self._symbols[rule] = self._new(rule)
+        # Every rule that can be reached was weighed.
+        self._symbols = {rule: self._new(rule) for rule in self._weights if rule not in self._inlined}
         for rule, symbol in self._symbols.items():
             symbol.productions = list(self._productions(self._rules[rule], rule))
         prune(self._nonterminals)
@@ -115,17 +114,6 @@ class _Compiler:
         found = Nonterminal(name)
         self._nonterminals.append(found)
         return found
-
-    def _reachable(self, name: str) -> Iterator[str]:
-        seen = {name}
-        waiting = [name]
-        while waiting:
-            rule = waiting.pop()
-            yield rule
-            for named in _names(self._rules[rule]):
-                if named not in seen:
-                    seen.add(named)
-                    waiting.append(named)
 
     def _inline(self, start: str) -> None:
         """Make the terms of the rules that are small and not recursive, each after those that it names."""
@@ -153,12 +141,15 @@ class _Compiler:
     def _productions(self, expression: Expression, owner: str) -> Iterator[Production]:
         if isinstance(expression, Either) and not self._is_regular(expression):
             # What is regular among the options is one term, so that many words are told apart at once.
-            term = self._either(option for option in expression.options if self._is_regular(option))
+            regular: list[Expression] = []
+            others: list[Expression] = []
+            for option in expression.options:
+                (regular if self._is_regular(option) else others).append(option)
+            term = self._either(regular)
             if term is not self._arena.empty:
                 yield (self._terminal(term),)
-            for option in expression.options:
-                if not self._is_regular(option):
-                    yield from self._productions(option, owner)
+            for option in others:
+                yield from self._productions(option, owner)
         elif isinstance(expression, Row):
             yield from self._production(expression.parts, owner)
         else:

@@ -138,7 +138,7 @@ class LeftCorners:
         known = (id(goal), id(corner))
         found = self._ways_on.get(known)
         if found is None:
-            found = self._ways_on[known] = self._find_way_on(goal, corner)
+            found = self._ways_on.setdefault(known, self._find_way_on(goal, corner))
         return found
 
     def _find_way_on(self, goal: Nonterminal, corner: Symbol) -> _WayOn:
@@ -163,7 +163,8 @@ class LeftCorners:
         """Return each left corner of ``goal``, by its id, with the productions that it may begin."""
         found = self._uses.get(id(goal))
         if found is None:
-            found = self._uses[id(goal)] = self._find_uses(goal)
+            # Of two threads that find them at once the first one's are kept, so that equal terms stay one.
+            found = self._uses.setdefault(id(goal), self._find_uses(goal))
         return found
 
     def _find_uses(self, goal: Nonterminal) -> dict[int, tuple[Symbol, list[_Use]]]:
