@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,7 +24,7 @@ def is_name(text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(ABC):
     """Stand for one value in the schema of a template. Use one of its kinds.
 
     Attributes:
@@ -41,10 +42,11 @@ class Parameter:
             )
 
     @property
+    @abstractmethod
     def keywords(self) -> frozenset[str]:
         """Return the keywords whose value it may be; none where it stands for a schema."""
-        raise NotImplementedError
 
+    @abstractmethod
     def value_of(self, argument: object) -> JsonValue:
         """Return what is put in its place.
 
@@ -52,11 +54,10 @@ class Parameter:
             MisuseError: the argument is of the wrong kind.
             ParameterError: it lies outside of the bounds.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def samples(self) -> Sequence[JsonValue]:
         """Return values at its bounds, the least first."""
-        raise NotImplementedError
 
     def check_size(self, limits: Limits) -> None:
         """Check that its largest value is within the limits of a schema, before it is made.
@@ -66,9 +67,9 @@ class Parameter:
         """
         del limits
 
+    @abstractmethod
     def described(self) -> JsonObject:
         """Return it as a reviewer reads it: its kind, its name and every bound."""
-        raise NotImplementedError
 
 
 __all__ = ["MARK", "Parameter", "is_name"]
