@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from commitgate.contract import Contract
 
+K = TypeVar("K")
 V_co = TypeVar("V_co", covariant=True, default=object)
 
 Syntax: TypeAlias = Literal["gbnf", "lark"]
@@ -74,6 +75,20 @@ class Grammar(Language[str]):
             check_kind("start", self.start, str, "a str or None")
 
 
+def _all_of(name: str, given: object, kind: type[K], wanted: str, each: str) -> tuple[K, ...]:
+    """Return the items of an argument, all of one kind; read once, since it may be an iterator.
+
+    Raises:
+        MisuseError: it is no collection of items, or one of them is of another kind.
+    """
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise wrong_kind(name, wanted, given)
+    found = tuple(cast("Iterable[K]", given))
+    for index, item in enumerate(found):
+        check_kind(f"{name}[{index}]", item, kind, each)
+    return found
+
+
 @dataclass(frozen=True, slots=True, init=False)
 class Choices(Language[str]):
     """Ask for one of several texts, word for word.
@@ -85,13 +100,7 @@ class Choices(Language[str]):
     texts: tuple[str, ...] = field(repr=False)
 
     def __init__(self, texts: Iterable[str]) -> None:
-        given = cast("object", texts)
-        if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-            raise wrong_kind("texts", "a list of str", given)
-        found = tuple(cast("Iterable[object]", given))
-        for index, text in enumerate(found):
-            check_kind(f"texts[{index}]", text, str, "a str")
-        object.__setattr__(self, "texts", cast("tuple[str, ...]", found))
+        object.__setattr__(self, "texts", _all_of("texts", texts, str, "a list of str", "a str"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,21 +140,11 @@ class Machine(Language[str]):
 
     def __init__(self, *, start: str, accepting: Sequence[str], edges: Iterable[Edge]) -> None:
         check_kind("start", start, str, "a str")
-        given = cast("object", accepting)
-        if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-            raise wrong_kind("accepting", "a list of names of states", given)
-        names = tuple(cast("Iterable[object]", given))
-        for index, name in enumerate(names):
-            check_kind(f"accepting[{index}]", name, str, "a str")
-        ways = cast("object", edges)
-        if isinstance(ways, str | bytes) or not isinstance(ways, Iterable):
-            raise wrong_kind("edges", "a list of Edge", ways)
-        found = tuple(edges)
-        for index, edge in enumerate(found):
-            check_kind(f"edges[{index}]", edge, Edge, "an Edge")
+        names = _all_of("accepting", accepting, str, "a list of names of states", "a str")
+        ways = _all_of("edges", edges, Edge, "a list of Edge", "an Edge")
         object.__setattr__(self, "start", start)
-        object.__setattr__(self, "accepting", cast("tuple[str, ...]", names))
-        object.__setattr__(self, "edges", found)
+        object.__setattr__(self, "accepting", names)
+        object.__setattr__(self, "edges", ways)
 
 
 @dataclass(frozen=True, slots=True)
