@@ -13,13 +13,18 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(autouse=True)
 def interrupts_are_heard() -> Iterator[None]:
-    """Let SIGINT raise: a shell that starts the tests in the background has them, and their children, ignore it."""
-    before = signal.getsignal(signal.SIGINT)
+    """Let SIGINT raise, and keep what a test does to the signals from the next one.
+
+    A shell that starts the tests in the background has them, and their children, ignore SIGINT; so does the command
+    line, run in the process of a test, once it has told how a call ended.
+    """
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session")
