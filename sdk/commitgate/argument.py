@@ -18,6 +18,7 @@ T = TypeVar("T")
 _MAX_CHARACTERS = 200
 _DIGITS = 64
 _DIGEST = re.compile(f"[0-9a-f]{{{_DIGITS}}}")
+_POINTER = re.compile("(?:/(?:[^~/]|~[01])*)*")
 
 
 def wrong_kind(name: str, wanted: str, found: object) -> MisuseError:
@@ -99,6 +100,23 @@ def check_digest(name: str, value: object, what: str = "a digest") -> None:
     raise MisuseError(f"{name} must be {wanted}, found {found}")
 
 
+def check_pointer(name: str, value: object) -> None:
+    """Check that ``value`` is a JSON pointer in its form, whatever it names.
+
+    Raises:
+        MisuseError: it is not.
+
+    Source: RFC 6901 section 3.
+    """
+    if not isinstance(value, str):
+        raise wrong_kind(name, "a JSON pointer: a str", value)
+    if not _POINTER.fullmatch(value):
+        raise MisuseError(
+            f'{name} must be a JSON pointer: "" for the root, or tokens that each follow a slash, with ~0 for ~ and ~1 '
+            "for / within one"
+        )
+
+
 def check_words(name: str, value: object) -> None:
     """Check that ``value`` is text that says something.
 
@@ -142,6 +160,7 @@ __all__ = [
     "check_finite",
     "check_int",
     "check_kind",
+    "check_pointer",
     "check_takes",
     "check_text",
     "check_words",

@@ -438,3 +438,34 @@ def test_joined_checks_ask_the_first_ones_first() -> None:
     assert joined.rules == (content, refusing)
     assert joined.authorize == (content, refusing)
     assert joined.approve == ()
+
+
+@pytest.mark.parametrize("pointer", ["", "/", "/amount", "/lines/0/a~1b~0", "//", "/not there", "/line\nbreak"])
+def test_violation_may_point_anywhere(pointer: str) -> None:
+    assert RuleViolation("no", "not so", pointer).pointer == pointer
+
+
+@pytest.mark.parametrize(
+    "pointer", ["canary", "canary/0", "#/canary", "/canary~2", "/canary~", " ", "$.canary", "/a\n~"]
+)
+def test_violation_that_points_by_what_is_no_pointer_is_misuse(pointer: str) -> None:
+    with pytest.raises(MisuseError, match=r"RuleViolation\.pointer must be a JSON pointer") as raised:
+        RuleViolation("no", "not so", pointer)
+    assert "canary" not in str(raised.value)
+
+
+async def test_pointer_that_is_none_is_a_fault_of_the_check(layer: str) -> None:
+    def slipping(value: object, *others: object) -> RuleViolation:
+        return RuleViolation("no", "not so", "amount")
+
+    ending = await deliberate(**{layer: [slipping]})
+    assert codes(ending) == [BROKEN[layer]]
+
+
+async def test_pointer_that_names_nothing_is_handed_on(layer: str) -> None:
+    def missing(value: object, *others: object) -> RuleViolation:
+        return RuleViolation("no", "must be there", "/nobody/7")
+
+    ending = await deliberate(**{layer: [missing]})
+    assert isinstance(ending, Invalid)
+    assert [failure.pointer for failure in ending.failures] == ["/nobody/7"]

@@ -11,14 +11,14 @@ from commitgate.retry import Again, GiveUp, Retry, Tries, decide
 seconds = st.floats(min_value=1e-3, max_value=1e6)
 counts = st.integers(min_value=0, max_value=6)
 units = st.floats(min_value=0, max_value=1, exclude_max=True)
+ordered_seconds = st.lists(seconds, min_size=2, max_size=2).map(sorted)
 policies = st.builds(
-    Retry,
+    lambda backoff, **others: Retry(backoff_s=backoff[0], backoff_most_s=backoff[1], **others),
+    backoff=ordered_seconds,
     attempts=st.integers(min_value=1, max_value=6),
     restarts=counts,
     reasks=counts,
     larger_max_tokens=st.none() | st.integers(min_value=1),
-    backoff_s=seconds,
-    backoff_most_s=seconds,
     retry_after_most_s=seconds,
 )
 tries_made = st.builds(Tries, requests=st.integers(min_value=1, max_value=5_000), restarts=counts, reasks=counts)

@@ -41,3 +41,11 @@ def test_policy_is_a_value() -> None:
     assert Retry() == Retry(attempts=3)
     with pytest.raises(FrozenInstanceError):
         Retry().attempts = 5  # pyright: ignore[reportAttributeAccessIssue] - the misuse is the test
+
+
+def test_wait_that_doubles_does_not_begin_above_where_it_ends() -> None:
+    assert Retry(backoff_s=8, backoff_most_s=8.0).backoff_s == 8
+    with pytest.raises(MisuseError, match=r"Retry\.backoff_s must be <= Retry\.backoff_most_s \(8\.0\), found 8\.1"):
+        Retry(backoff_s=8.1)
+    with pytest.raises(MisuseError, match=r"Retry\.backoff_s must be <= Retry\.backoff_most_s \(0\.1\), found 0\.5"):
+        Retry(backoff_most_s=0.1)

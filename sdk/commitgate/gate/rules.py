@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar, cast
 
-from commitgate.argument import check_kind
+from commitgate.argument import check_kind, check_pointer
 from commitgate.gate.asking import Kind
 from commitgate.gate.layers import Failure, Layer
 from commitgate.json_value import JsonValue
@@ -28,12 +28,14 @@ class RuleViolation:
     Attributes:
         code: short stable name, for programs.
         message: what was wanted, in words; it may reach logs, so leave the value itself out of it.
-        pointer: JSON pointer into the value, ``""`` for its root.
+        pointer: JSON pointer (RFC 6901) into the value, ``""`` for its root. It is handed on as it stands, and may name
+            what is not there: a field that is missing.
         data: facts for programs; left out of ``repr``.
         retryable: asking the model again may help.
 
     Raises:
-        MisuseError: one of them is of another type; in a rule this is a fault of the rule.
+        MisuseError: one of them is of another type, or the pointer is no JSON pointer; in a rule this is a fault of the
+            rule.
     """
 
     code: str
@@ -43,8 +45,9 @@ class RuleViolation:
     retryable: bool = True
 
     def __post_init__(self) -> None:
-        for name, words in (("code", self.code), ("message", self.message), ("pointer", self.pointer)):
+        for name, words in (("code", self.code), ("message", self.message)):
             check_kind(f"RuleViolation.{name}", words, str, "a str")
+        check_pointer("RuleViolation.pointer", self.pointer)
         check_kind("RuleViolation.retryable", self.retryable, bool, "a bool")
 
 

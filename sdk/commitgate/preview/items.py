@@ -6,11 +6,9 @@ and neither does it make the values beside the array.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
-from typing import Final
 
-from commitgate.argument import check_kind
+from commitgate.argument import check_pointer
 from commitgate.errors import MisuseError
 from commitgate.json_value import JsonScalar, JsonValue
 from commitgate.pointer import child
@@ -19,9 +17,6 @@ from commitgate.preview.events import Event, EventSource
 from commitgate.preview.preview import Preview
 from commitgate.preview.text_growth import TextMoment
 from commitgate.preview.values import ValueBuilder
-
-_POINTER: Final = re.compile("(?:/(?:[^~/]|~[01])*)*")
-"""RFC 6901 section 3."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,9 +47,7 @@ class ItemCursor:
     __slots__ = ("_document", "_events", "_position", "_search")
 
     def __init__(self, pointer: str = "") -> None:
-        check_kind("pointer", pointer, str, "a JSON pointer")
-        if not _POINTER.fullmatch(pointer):
-            raise MisuseError('pointer must be a JSON pointer: "" for the root, or tokens that each follow a slash')
+        check_pointer("pointer", pointer)
         self._document: Document | None = None
         self._position = 0
         self._search = _Search(pointer)

@@ -23,8 +23,11 @@ class Retry:
         reasks: further questions after an ``Invalid`` answer, with what was wrong fed back, >= 0.
         larger_max_tokens: ask once more with this ``max_tokens`` where the one before cut the answer, >= 1; None not.
         backoff_s: longest wait before the second request, in seconds, > 0; it doubles with each further one.
-        backoff_most_s: longest wait that it doubles up to, in seconds, > 0.
+        backoff_most_s: longest wait that it doubles up to, in seconds, >= ``backoff_s``.
         retry_after_most_s: longest wait that a server may ask for, in seconds, > 0; past it the call ends at once.
+
+    Raises:
+        MisuseError: a field is out of its range, or ``backoff_s`` is longer than ``backoff_most_s``.
     """
 
     attempts: int = 3
@@ -44,6 +47,10 @@ class Retry:
         _check_seconds("backoff_s", self.backoff_s)
         _check_seconds("backoff_most_s", self.backoff_most_s)
         _check_seconds("retry_after_most_s", self.retry_after_most_s)
+        if self.backoff_s > self.backoff_most_s:
+            raise MisuseError(
+                f"Retry.backoff_s must be <= Retry.backoff_most_s ({self.backoff_most_s!r}), found {self.backoff_s!r}"
+            )
 
 
 def _check_count(field_name: str, value: int, *, least: int) -> None:
