@@ -40,6 +40,8 @@ TEXT_SCHEMA: Mapping[str, JsonValue] = {"type": "string"}
 class Contract(Generic[T_co]):
     """Say what an answer must satisfy. Build one with ``Contract.of`` or ``Contract.json_schema``.
 
+    Two are equal where all that they were made of is; those of a type, where they were made of one ``TypeAdapter``.
+
     Attributes:
         name: what to call it; from the schema's title or the type's name where not given.
         version: the caller's own version of it.
@@ -96,6 +98,10 @@ class Contract(Generic[T_co]):
     analysis: Satisfiability | TextMeaning = field(init=False, repr=False, compare=False)
     language_digest: str = field(init=False, repr=False)
     full_digest: str = field(init=False, repr=False)
+
+    def __hash__(self) -> int:
+        """Return the hash of what it is: equal contracts have one full digest."""
+        return hash(self.full_digest)
 
     def __post_init__(self) -> None:
         check_choice("numbers", self.numbers, get_args(Numbers))

@@ -15,6 +15,7 @@ from typing_extensions import TypeVar
 from commitgate.argument import check_choice, check_kind, wrong_kind
 from commitgate.errors import MisuseError
 from commitgate.json_value import JsonObject, JsonValue
+from commitgate.same_json import same_json
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -105,7 +106,7 @@ class Choices(Language[str]):
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Lead from one state of a machine to another by a text.
+    """Lead from one state of a machine to another by a text. Two are equal where they lead there by the same.
 
     Args:
         source: the state before the text.
@@ -116,12 +117,18 @@ class Edge:
     """
 
     source: str
-    on: EdgeText = field(repr=False)
+    on: EdgeText = field(repr=False, hash=False)  # a schema is a dict, which has no hash and may change
     target: str
 
     def __post_init__(self) -> None:
         check_kind("source", self.source, str, "a str")
         check_kind("target", self.target, str, "a str")
+
+    def __eq__(self, other: object) -> bool:
+        """Say whether the other is an edge between the same states by the same text."""
+        if not isinstance(other, Edge):
+            return NotImplemented
+        return (self.source, self.target) == (other.source, other.target) and same_json(self.on, other.on)
 
 
 @dataclass(frozen=True, slots=True, init=False)

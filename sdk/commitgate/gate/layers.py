@@ -40,7 +40,7 @@ class Failure:
     code: str
     pointer: str
     message: str
-    data: JsonValue = field(default=None, repr=False)
+    data: JsonValue = field(default=None, repr=False, hash=False)
     retryable: bool = True
     cause: BaseException | None = field(default=None, repr=False, compare=False)
 

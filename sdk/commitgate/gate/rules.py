@@ -41,7 +41,7 @@ class RuleViolation:
     code: str
     message: str
     pointer: str = ""
-    data: JsonValue = field(default=None, repr=False)
+    data: JsonValue = field(default=None, repr=False, hash=False)
     retryable: bool = True
 
     def __post_init__(self) -> None:

@@ -11,6 +11,7 @@ from commitgate.argument import check_words, wrong_kind
 from commitgate.errors import MisuseError, ParameterError
 from commitgate.json_value import JsonObject, JsonSchema, JsonValue
 from commitgate.limits import Limits
+from commitgate.same_json import same_json
 from commitgate.template.parameter import Parameter
 
 MOST_SCHEMAS = 100
@@ -29,7 +30,7 @@ class OneOfSchemas(Parameter):
         schemas: JSON Schemas by the names by which ``fill`` chooses; at least one.
     """
 
-    _schemas: Mapping[str, JsonSchema] = field(repr=False)
+    _schemas: Mapping[str, JsonSchema] = field(repr=False, hash=False)
 
     def __init__(self, name: str, schemas: Mapping[str, Mapping[str, object] | bool]) -> None:
         from commitgate.template.places import plain_part
@@ -49,6 +50,12 @@ class OneOfSchemas(Parameter):
                 raise wrong_kind(f"each schema of the parameter {name}", "a dict or a boolean", schema)
             kept[cast("str", chosen)] = plain_part(cast("Mapping[str, object] | bool", schema), Limits())
         object.__setattr__(self, "_schemas", kept)
+
+    def __eq__(self, other: object) -> bool:
+        """Say whether the other chooses by the same name from the same schemas."""
+        if not isinstance(other, OneOfSchemas):
+            return NotImplemented
+        return self.name == other.name and same_json(self._schemas, other._schemas)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -41,7 +41,8 @@ Argument: TypeAlias = str | int | float | Decimal | Sequence[str]
 class ContractTemplate(Generic[T_co]):
     """Hold a schema with parameters. Make one with ``ContractTemplate.of``, and contracts with ``fill``.
 
-    Values are put into their places by structure, never by text, so none can change anything else of the schema.
+    Values are put into their places by structure, never by text, so none can change anything else of the schema. Two
+    are equal where every filling of both gives equal contracts.
 
     Attributes:
         name: what its contracts are called.
@@ -175,6 +176,16 @@ class ContractTemplate(Generic[T_co]):
         made = ContractTemplate[object](str(settings["name"]), parameters, described, digest, kept, settings)
         made._try()
         return made
+
+    def __eq__(self, other: object) -> bool:
+        """Say whether the other is the same template, checks and all else that the digest leaves out included."""
+        if not isinstance(other, ContractTemplate):
+            return NotImplemented
+        return self.digest == other.digest and self._settings == other._settings
+
+    def __hash__(self) -> int:
+        """Return the hash of what it is: equal templates have one digest."""
+        return hash(self.digest)
 
     @property
     def parameters(self) -> dict[str, Parameter]:
