@@ -31,8 +31,12 @@ def committing(shell: Shell) -> list[str]:
     return [*shell.scripted_command(COMMITTING), "--prompt", "go"]
 
 
+def command(*words: str) -> list[str]:
+    return [sys.executable, "-c", "from commitgate.cli import main; main()", *words]
+
+
 def check(*arguments: str) -> list[str]:
-    return [sys.executable, "-c", "from commitgate.cli import main; main()", "check", *arguments]
+    return command("check", *arguments)
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
@@ -118,3 +122,30 @@ def test_verdict_that_cannot_be_written_is_told(shell: Shell, arguments: tuple[s
     assert done.code == 23
     (line,) = done.err.splitlines()
     assert "could not be written" in line
+
+
+@pytest.mark.parametrize(
+    ("words", "ended"),
+    [
+        ("lint schema.json", "; the command ended as: no findings that count"),
+        ("lint schema.json --json", "; the command ended as: no findings that count"),
+        ("check --schema schema.json text.json", "; the command ended as: accepted"),
+        ("check --schema schema.json --support --json", "; the command ended as: accepted"),
+        ("models list", "; the command ended as: "),
+        ("models list --json", "; the command ended as: "),
+        ("ledger verify --help", ""),
+        ("lint --help", ""),
+        ("--version", ""),
+    ],
+)
+def test_output_that_nobody_reads_ends_with_its_own_code(shell: Shell, words: str, ended: str) -> None:
+    shell.write("text.json", WHOLE)
+    done = through_sh(shell, '"$@" | head -c0; exit ${PIPESTATUS[0]}', *command(*words.split()))
+    assert done.code == 23
+    (line,) = done.err.splitlines()
+    assert line.startswith(f"commitgate: the result could not be written (Broken pipe){ended}")
+
+
+@pytest.mark.parametrize("where", ["2>/dev/full", "2>&-", "2>&1 >/dev/null | head -c0; exit ${PIPESTATUS[0]}"])
+def test_wrong_words_that_cannot_be_told_keep_their_code(shell: Shell, where: str) -> None:
+    assert through_sh(shell, f'"$@" {where}', *check("--nope")).code == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from errno import EBADF, EIO, ENOSPC, EPIPE
 from typing import Annotated
 
 import typer
@@ -10,6 +11,9 @@ import typer
 from commitgate.backends.base import Backend
 from commitgate.cli.boundary import Surroundings
 from commitgate.cli.exit_codes import ExitCode
+from commitgate.cli.report import complain
+
+_STREAM_FAULTS = frozenset({EBADF, EIO, ENOSPC, EPIPE})
 
 
 def run(arguments: Sequence[str], *, backends: Mapping[str, Backend] | None = None) -> int:
@@ -22,8 +26,27 @@ def run(arguments: Sequence[str], *, backends: Mapping[str, Backend] | None = No
     try:
         _application()(args=list(arguments), prog_name="commitgate", obj=Surroundings(backends or {}))
     except SystemExit as stop:
+        if isinstance(stop.__context__, OSError):
+            return _unwritten(stop.__context__)
         return stop.code if isinstance(stop.code, int) else ExitCode.UNEXPECTED if stop.code else ExitCode.COMMITTED
+    except OSError as error:
+        # Any other, as one of a file, is a fault of the program.
+        if error.errno not in _STREAM_FAULTS or error.filename is not None:
+            raise
+        return _unwritten(error)
     return ExitCode.COMMITTED
+
+
+def _unwritten(error: OSError) -> int:
+    """Return the exit code where a stream did not take what typer itself writes.
+
+    On stdout that is help or the version, on stderr what is wrong with the words of the command.
+    """
+    wrong_words = getattr(error.__context__, "exit_code", None)
+    if isinstance(wrong_words, int):
+        return wrong_words
+    complain(f"the result could not be written ({error.strerror or 'stdout failed'})")
+    return ExitCode.UNWRITTEN
 
 
 def _tell_version(is_asked: bool) -> None:

@@ -8,7 +8,6 @@ from time import perf_counter
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from commitgate.automaton import Automaton, SupportRow, compile
@@ -22,6 +21,7 @@ from commitgate.cli.answer_options import (
 )
 from commitgate.cli.boundary import errors_told
 from commitgate.cli.command_error import CommandError
+from commitgate.cli.console import ResultConsole
 from commitgate.cli.exit_codes import ExitCode
 from commitgate.cli.report import plain, result_written, write_json
 from commitgate.cli.schema_options import DocumentOption, FormatsOption, SchemaOption
@@ -177,7 +177,7 @@ def _write(findings: list[Finding], support: tuple[SupportRow, ...] | None, code
         report = {"accepted": is_accepted, "exit_code": int(code), "texts": [_report(each) for each in findings]}
         write_json(report if support is None else report | {"support": plain(support)})
         return
-    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    console = ResultConsole()
     for line in () if support is None else support_lines(support):
         console.print(line)
     for line in (line for finding in findings for line in _lines(finding)):

@@ -14,7 +14,6 @@ from typing import Annotated, cast
 import anyio
 import typer
 from anyio.abc import TaskStatus
-from rich.console import Console
 
 from commitgate.backends.base import Backend, Sampling
 from commitgate.backends.local import LocalBackend
@@ -31,6 +30,7 @@ from commitgate.cli.answer_options import (
 )
 from commitgate.cli.boundary import Surroundings, errors_told
 from commitgate.cli.command_error import CommandError
+from commitgate.cli.console import ResultConsole
 from commitgate.cli.exit_codes import ExitCode, of_outcome
 from commitgate.cli.local_models import load_local_model
 from commitgate.cli.process import ignore_signals
@@ -148,7 +148,7 @@ def _ignore(_item: Preview | Reset) -> None:
 
 
 def _show(order: _Order) -> Outcome[JsonValue, None]:
-    console = Console(highlight=False, markup=False, emoji=False)
+    console = ResultConsole(soft_wrap=False)
     with LiveView(console) as view:
         outcome = anyio.run(_run, order, view.show, view.report)
     with result_written(outcome.name):

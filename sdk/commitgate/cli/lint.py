@@ -7,7 +7,6 @@ from enum import StrEnum
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from commitgate.cli.answer_options import (
@@ -20,6 +19,7 @@ from commitgate.cli.answer_options import (
 )
 from commitgate.cli.boundary import errors_told
 from commitgate.cli.command_error import CommandError
+from commitgate.cli.console import ResultConsole
 from commitgate.cli.exit_codes import ExitCode
 from commitgate.cli.lint_lines import report_lines
 from commitgate.cli.report import plain, result_written, write_json
@@ -135,7 +135,7 @@ def _write(report: LintReport, code: ExitCode, failed_by: dict[str, int], *, is_
         found = {entry.name: plain(getattr(report, entry.name)) for entry in fields(report)}
         write_json({"exit_code": int(code), "failed_by": list(failed_by), **found})
         return
-    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    console = ResultConsole()
     for line in report_lines(report):
         console.print(line)
     if failed_by:

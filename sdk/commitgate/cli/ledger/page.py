@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from errno import EPIPE
-from os import strerror
 
-from rich.console import Console
 from rich.text import Text
 
+from commitgate.cli.console import ResultConsole
 from commitgate.cli.drawing import draw_value
 from commitgate.gate.strict_parse import PARSER_NESTING, Parsed, strict_parse
 from commitgate.harmless import harmless
@@ -27,17 +25,9 @@ CUT_MARK = "…"
 
 def write_lines(lines: Iterable[Text | str]) -> None:
     """Write lines to stdout; a string is written plain."""
-    console = _Page(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    console = ResultConsole()
     for line in lines:
         console.print(Text(line) if isinstance(line, str) else line)
-
-
-class _Page(Console):
-    """Write to stdout; that nobody reads it is an error like any other, and no end of the program."""
-
-    def on_broken_pipe(self) -> None:
-        """Let the error pass, which rich would turn into an exit without a word."""
-        raise BrokenPipeError(EPIPE, strerror(EPIPE))
 
 
 def clipped(text: str, most: int = _MOST_CHARACTERS) -> str:
