@@ -16,7 +16,7 @@ from typing import TypeAlias, cast
 
 from pydantic import ByteSize
 from pydantic.errors import PydanticInvalidForJsonSchema
-from pydantic.json_schema import GenerateJsonSchema, JsonRef, JsonSchemaValue
+from pydantic.json_schema import GenerateJsonSchema, JsonRef, JsonSchemaMode, JsonSchemaValue
 from pydantic_core import core_schema
 
 from commitgate import type_texts
@@ -38,6 +38,9 @@ CoreSchemaOrField: TypeAlias = (
     | core_schema.TypedDictField
     | core_schema.ComputedField
 )
+
+_SHOWN = 80
+"""Most characters of a reference that are shown."""
 
 _BOUNDS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
 
@@ -79,10 +82,19 @@ class RefusedTypeError(PydanticInvalidForJsonSchema):
 class SteeringSchema(GenerateJsonSchema):
     """Generate schemas for models that write JSON, in pydantic's validation mode."""
 
+    _looked_at: set[str]
+
+    def generate(self, schema: core_schema.CoreSchema, mode: JsonSchemaMode = "validation") -> JsonSchemaValue:
+        """Generate the schema of a whole type."""
+        self._looked_at = set()
+        return super().generate(schema, mode)
+
     def generate_inner(self, schema: CoreSchemaOrField) -> JsonSchemaValue:
         """Narrow the formats that only pydantic knows, and tell where a type stands that is refused."""
         try:
-            return self._narrowed(schema)
+            found = self._narrowed(schema)
+            self._check_references(found)
+            return found
         except RefusedTypeError as error:
             error.pass_through(schema)
             raise
@@ -92,6 +104,42 @@ class SteeringSchema(GenerateJsonSchema):
         owner: object = schema.get("cls")
         what = f"instances of {owner.__name__}" if isinstance(owner, type) else f"a {schema['type']}"
         raise _refused(f"pydantic writes no schema for {what}")
+
+    def _check_references(self, found: JsonSchemaValue) -> None:
+        """Check that every reference leads to a definition of pydantic's own: it looks all of them up among those.
+
+        Raises:
+            RefusedTypeError: one leads elsewhere, as in a schema that the caller wrote.
+        """
+        if "$ref" in found and not isinstance(found["$ref"], str):
+            raise _refused("the $ref of its own schema is no string")
+        waiting: list[object] = [found]
+        while waiting:
+            value = waiting.pop()
+            if isinstance(value, list):
+                waiting += cast("list[object]", value)
+            if not isinstance(value, dict):
+                continue
+            members = cast("dict[str, object]", value)
+            reference = members.get("$ref")  # no string where it is the name of a property
+            if isinstance(reference, str):
+                waiting.append(self._definition(reference))
+            # What pydantic looks for references in: examples may be anything.
+            waiting += (item for key, item in members.items() if key != "examples" or not isinstance(item, list))
+
+    def _definition(self, reference: str) -> object:
+        """Return what a reference leads to; None where that was looked at, is being made, or is another document."""
+        name = self.json_to_defs_refs.get(JsonRef(reference))
+        if name is None and not reference.startswith(("http://", "https://")):
+            shown = ascii(reference[:_SHOWN])
+            raise _refused(
+                f"its own schema refers to {shown}, and within a type only what pydantic defines itself can be "
+                "referred to; write it out there"
+            )
+        if name is None or name in self._looked_at or name not in self.definitions:
+            return None
+        self._looked_at.add(name)
+        return self.definitions[name]
 
     def _narrowed(self, schema: CoreSchemaOrField) -> JsonSchemaValue:
         found = super().generate_inner(schema)
