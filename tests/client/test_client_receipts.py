@@ -22,6 +22,8 @@ from commitgate.testing import ScriptedBackend, Step
 
 pytestmark = pytest.mark.anyio
 
+NEVER: Step = {"wait": None}
+
 
 async def ask(script: list[Step], schema: Any = Pay, **options: Any) -> Outcome[Any, Any]:
     async with client_with(ScriptedBackend(script)) as client:
@@ -81,7 +83,7 @@ async def test_receipt_of_a_commit_tells_all_that_is_known() -> None:
         ([{"text": '{"amount":"1","to":"b"}'}, STOP], (True, False, True, False, None, None), False),
         ([{"text": "Sure!"}, STOP], (True, False, False, None, None, None), False),
         ([{"refusal": "no"}, STOP], (False, False, None, None, None, None), False),
-        ([{"wait": None}], (None, None, None, None, None, None), False),
+        ([NEVER], (None, None, None, None, None, None), False),
     ],
 )
 async def test_layers_are_recorded_as_far_as_they_ran(
@@ -89,7 +91,7 @@ async def test_layers_are_recorded_as_far_as_they_ran(
 ) -> None:
     from commitgate.timeouts import Timeouts
 
-    outcome = await ask(script, timeouts=Timeouts(first_event_s=0.02))
+    outcome = await ask(script, timeouts=Timeouts(first_event_s=0.02 if NEVER in script else None))
     assert tuple(passed(outcome).values()) == (*wanted, *[None] * (len(Layer) - len(wanted)))
     assert list(passed(outcome)) == list(Layer)
     assert outcome.receipt.is_accept_state is is_accepting
@@ -127,7 +129,7 @@ SECRET_SCRIPTS: list[list[Step]] = [
     [{"text": TEXT.replace(f'"{CANARY}"}}', "1}")}, STOP],
     [{"text": TEXT.replace("}}", f',"{CANARY}":"x"}}}}')}, STOP],
     [{"text": TEXT.replace("}}", f',"{CANARY}":"x"}}}}')}],
-    [{"text": TEXT}, {"wait": None}],
+    [{"text": TEXT}, NEVER],
     [{"text": TEXT}, {"fault": "server"}],
     [{"text": TEXT}, {"dead_end": "schema"}],
     [{"text": TEXT}, STOP, {"text": CANARY}],
@@ -158,7 +160,7 @@ async def test_nothing_shows_prompt_output_value_or_key(
             rules=rules,
             operation_key=CANARY,
             input_fingerprint=CANARY,
-            timeouts=Timeouts(idle_s=0.05),
+            timeouts=Timeouts(idle_s=0.05 if NEVER in script else None),
         ) as run,
     ):
         shown += [run, *[item async for item in run]]

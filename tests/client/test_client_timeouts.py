@@ -1,4 +1,8 @@
-"""Our own limits end a call as timed out, with the phase that ran out."""
+"""Our own limits end a call as timed out, with the phase that ran out.
+
+The event loop's time jumps, so building and compiling take none of it, on however busy a machine. Where a rule holds
+the event loop up, no other time than the real one passes.
+"""
 
 import time
 from contextlib import suppress
@@ -12,14 +16,23 @@ from commitgate.backends.base import RefusalDelta, TextDelta, Usage
 from commitgate.effect import EffectContext
 from commitgate.ledger import MemoryLedger, State
 from commitgate.outcome import Committed, InDoubt, Outcome, TimedOut, Violated
-from commitgate.run.patience import Deadline, Patience
-from commitgate.testing import ScriptedBackend, Step
+from commitgate.retry import Retry
+from commitgate.run.patience import HIDDEN_READ_S, TRAILING_READ_S, Deadline, Patience
+from commitgate.testing import ScriptedBackend, Step, fake_time
 from commitgate.timeouts import Timeouts
 
 pytestmark = pytest.mark.anyio
 
 NEVER: Step = {"wait": None}
 UNLIMITED = {"first_event_s": None, "idle_s": None, "progress_s": None, "total_s": None}
+LIMIT_S = 5.0
+
+real_time = pytest.mark.parametrize("anyio_backend", ["asyncio", "trio"])
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def anyio_backend(request: pytest.FixtureRequest) -> tuple[str, dict[str, object]]:
+    return fake_time(request.param)
 
 
 def phase_of(deadline: Deadline) -> tuple[str | None, float | None]:
@@ -85,10 +98,12 @@ async def ask(script: list[Step], **options: Any) -> tuple[Outcome[Any, Any], Sc
     ],
 )
 async def test_silence_ends_in_the_phase_that_ran_out(script: list[Step], phase: str) -> None:
-    timeouts = Timeouts(**{**UNLIMITED, f"{phase}_s": 0.02})
-    outcome, _ = await ask(script, timeouts=timeouts)
+    timeouts = Timeouts(**{**UNLIMITED, f"{phase}_s": LIMIT_S})
+    start = anyio.current_time()
+    outcome, _ = await ask(script, timeouts=timeouts, retry=Retry(attempts=1))
     assert isinstance(outcome, TimedOut)
-    assert (outcome.phase, outcome.limit_s) == (phase, 0.02)
+    assert (outcome.phase, outcome.limit_s) == (phase, LIMIT_S)
+    assert anyio.current_time() - start == pytest.approx(LIMIT_S)
     assert outcome.partial_text == "".join(str(step.get("text", "")) for step in script)
 
 
@@ -96,7 +111,7 @@ async def test_timed_out_call_gives_its_key_back() -> None:
     ledger, payments = MemoryLedger(), Payments()
     options: Any = {"prompt": "x", "effect": payments, "operation_key": "k"}
     async with client_with(ScriptedBackend([NEVER]), ledger) as client:
-        outcome = await client.generate_structured("scripted", Pay, timeouts=Timeouts(total_s=0.02), **options)
+        outcome = await client.generate_structured("scripted", Pay, timeouts=Timeouts(total_s=LIMIT_S), **options)
         assert isinstance(outcome, TimedOut)
     async with client_with(ScriptedBackend(GOOD), ledger) as client:
         assert isinstance(await client.generate_structured("scripted", Pay, **options), Committed)
@@ -107,7 +122,7 @@ async def test_total_covers_the_rules() -> None:
     async def endless(payment: Pay) -> None:
         await anyio.sleep_forever()
 
-    outcome, _ = await ask(GOOD, rules=[endless], timeouts=Timeouts(total_s=0.05))
+    outcome, _ = await ask(GOOD, rules=[endless], timeouts=Timeouts(total_s=LIMIT_S))
     assert isinstance(outcome, TimedOut)
     assert outcome.phase == "total"
 
@@ -121,14 +136,12 @@ async def deaf(payment: Pay) -> None:
         await anyio.sleep_forever()
 
 
-@pytest.mark.parametrize("rule", [too_slow, deaf])
-@pytest.mark.parametrize("has_effect", [True, False])
-async def test_total_that_ran_out_while_judging_starts_no_effect(rule: Any, has_effect: bool) -> None:
+async def check_nothing_started(rule: Any, total_s: float, *, has_effect: bool) -> None:
     ledger, payments = MemoryLedger(), Payments()
     options: Any = {"effect": payments if has_effect else None, "operation_key": "k"}
     async with client_with(ScriptedBackend(GOOD), ledger) as client:
         outcome = await client.generate_structured(
-            "scripted", Pay, prompt="x", rules=[rule], timeouts=Timeouts(total_s=0.05), **options
+            "scripted", Pay, prompt="x", rules=[rule], timeouts=Timeouts(total_s=total_s), **options
         )
     assert isinstance(outcome, TimedOut)
     assert (outcome.phase, outcome.receipt.value_digest) == ("total", None)
@@ -137,7 +150,21 @@ async def test_total_that_ran_out_while_judging_starts_no_effect(rule: Any, has_
     assert (row.state, row.reason) == (State.RELEASED, "timed_out")
 
 
-async def test_total_that_ran_out_while_judging_hands_over_no_value_without_a_key_either() -> None:
+@pytest.mark.parametrize("has_effect", [True, False])
+async def test_total_that_ran_out_while_a_rule_kept_its_cancellation_starts_no_effect(has_effect: bool) -> None:
+    await check_nothing_started(deaf, LIMIT_S, has_effect=has_effect)
+
+
+@real_time
+@pytest.mark.parametrize("has_effect", [True, False])
+async def test_total_that_ran_out_while_a_rule_held_the_event_loop_up_starts_no_effect(
+    has_effect: bool, anyio_backend: str
+) -> None:
+    await check_nothing_started(too_slow, 0.05, has_effect=has_effect)
+
+
+@real_time
+async def test_total_that_ran_out_while_judging_hands_over_no_value_without_a_key_either(anyio_backend: str) -> None:
     outcome, _ = await ask(GOOD, rules=[too_slow], timeouts=Timeouts(total_s=0.05))
     assert isinstance(outcome, TimedOut)
 
@@ -146,14 +173,15 @@ async def test_effect_past_the_total_is_in_doubt() -> None:
     async def endless(payment: Pay, context: EffectContext) -> None:
         await anyio.sleep_forever()
 
-    outcome, _ = await ask(GOOD, effect=endless, operation_key="k", timeouts=Timeouts(total_s=0.2))
+    outcome, _ = await ask(GOOD, effect=endless, operation_key="k", timeouts=Timeouts(total_s=LIMIT_S))
     assert isinstance(outcome, InDoubt)
 
 
-async def test_finish_that_was_read_counts_although_the_line_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("commitgate.run.attempt.TRAILING_READ_S", 0.01)
+async def test_finish_that_was_read_counts_although_the_line_stays_open() -> None:
+    start = anyio.current_time()
     outcome, _ = await ask([*GOOD, NEVER], timeouts=Timeouts(**UNLIMITED))
     assert isinstance(outcome, Committed)
+    assert anyio.current_time() - start == pytest.approx(TRAILING_READ_S)
 
 
 async def test_counts_after_the_finish_reach_the_receipt() -> None:
@@ -161,7 +189,8 @@ async def test_counts_after_the_finish_reach_the_receipt() -> None:
     assert (outcome.receipt.usage.input_tokens, outcome.receipt.usage.output_tokens) == (7, 9)
 
 
-async def test_hidden_text_is_not_waited_on_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("commitgate.run.attempt.HIDDEN_READ_S", 0.01)
+async def test_hidden_text_is_not_waited_on_for_long() -> None:
+    start = anyio.current_time()
     outcome, _ = await ask([{"text": "Sure! "}, NEVER, STOP], timeouts=Timeouts(**UNLIMITED))
     assert isinstance(outcome, Violated)
+    assert anyio.current_time() - start == pytest.approx(HIDDEN_READ_S)
