@@ -317,7 +317,9 @@ def test_every_text_is_a_grammar_or_an_error_of_ours_with_its_place(text: str) -
 def test_comments_take_no_memory() -> None:
     text = "#\r" * 200_000 + 'root ::= "a"'
     tracemalloc.start()
-    gbnf_rules(text, None, Limits())
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    try:
+        gbnf_rules(text, None, Limits())
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
     assert peak < 20 * len(text)

@@ -462,7 +462,9 @@ def test_a_rule_has_each_modifier_once() -> None:
 def test_blank_text_takes_no_memory() -> None:
     text = "#\n" * 100_000 + 'start: "' + 'é\\"' * 50_000 + '" ' + "\\\n" * 100_000
     tracemalloc.start()
-    lark_rules(text, None, Limits())
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    try:
+        lark_rules(text, None, Limits())
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
     assert peak < 20 * len(text)

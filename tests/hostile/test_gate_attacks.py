@@ -187,11 +187,12 @@ async def test_large_text_is_never_parsed_on_the_event_loop(text: str, ending: t
         called.add(frame.f_code.co_name)
 
     async with client_with(ScriptedBackend([{"text": text}, STOP])) as client:
+        before = sys.getprofile()
         sys.setprofile(note)  # of this thread alone
         try:
             outcome = await client.generate_structured("scripted", Contract.of(PAY, refusal=True), prompt="x")
         finally:
-            sys.setprofile(None)
+            sys.setprofile(before)
     assert isinstance(outcome, ending)
     assert "generate_structured" in called
     assert "strict_parse" not in called

@@ -56,7 +56,6 @@ def save_model(folder: Path, *, vocab_size: int = 448, context_tokens: int = 512
     """Save a random model of one layer; its logits have more columns than there are tokens."""
     from transformers import LlamaConfig, LlamaForCausalLM
 
-    torch.manual_seed(7)
     config = LlamaConfig(
         vocab_size=vocab_size,
         hidden_size=32,
@@ -70,7 +69,10 @@ def save_model(folder: Path, *, vocab_size: int = 448, context_tokens: int = 512
         pad_token_id=None,
         initializer_range=1.0,
     )
-    LlamaForCausalLM(config).save_pretrained(folder)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(7)
+        model = LlamaForCausalLM(config)
+    model.save_pretrained(folder)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -308,9 +308,12 @@ class Concurrency:
         play = _play if kind == "sockets" else _play_scripts
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 4_096)), hard))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ResourceWarning)  # runs are dropped on purpose
-            counts, faults, released = anyio.run(play, int(runs), int(seed), backend=loop)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ResourceWarning)  # runs are dropped on purpose
+                counts, faults, released = anyio.run(play, int(runs), int(seed), backend=loop)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         waits = sorted(released) if int(runs) <= RUNS_TIMED else []
         late = sum(wait > RELEASED_S for wait in waits)
         middle, longest = (waits[len(waits) // 2], waits[-1]) if waits else (0.0, 0.0)
