@@ -212,3 +212,35 @@ def test_masks_of_the_bundled_tokenizer_are_measured(shell: Shell) -> None:
     assert masks["texts"] == masks["finished"] == 32
     assert masks["tokens"] > 49_000
     assert masks["steps"] > masks["masks"] > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [("[1, 2]", "an array"), ('"x"', "a string"), ("null", "null"), ("1.5", "a number")]
+)
+@pytest.mark.parametrize(
+    "words", [["lint"], ["check", "--support", "--schema"], ["generate", "--prompt", "x", "--schema"]]
+)
+def test_json_that_can_be_no_schema_ends_alike_in_every_command(
+    quick: QuickShell, words: list[str], text: str, found: str
+) -> None:
+    (quick.folder / "it.json").write_text(text)
+    done = quick.commitgate(*words, "it.json", "--json")
+    assert (done.code, done.report["error"]["code"]) == (16, "compile_failed")
+    told = f"the schema it.json is no JSON Schema: at the root it must be an object, true or false, found {found}"
+    assert done.report["error"]["message"] == told
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"), [({"type": 5}, "type at the root"), ({"items": {"type": "strin"}}, "type at /items")]
+)
+def test_a_fault_within_a_schema_is_a_finding_with_place_and_keyword(
+    quick: QuickShell, schema: object, words: str
+) -> None:
+    name = write(quick, schema)
+    done = quick.commitgate("lint", name, "--json")
+    (found,) = [each for each in done.report["findings"] if each["severity"] == "error"]
+    assert (done.code, found["code"], found["keyword"]) == (27, "malformed", "type")
+    assert words in found["message"]
+    done = quick.commitgate("check", "--support", "--schema", name)
+    assert done.code == 16
+    assert words in done.err

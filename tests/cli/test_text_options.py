@@ -188,6 +188,20 @@ def test_faulty_pattern_is_told_with_its_character(quick: QuickShell, capsys: py
     assert "character 2" in done.report["message"]
 
 
+def test_pattern_without_a_text_is_told_with_its_character(
+    quick: QuickShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done = generate(quick, capsys, "x", "--regex", "a^b")
+    assert (done.code, done.report["outcome"]) == (16, "compile_failed")
+    assert done.report["message"].endswith("(character 1)")
+    done = quick.commitgate("check", "--regex", "a^b", "--support")
+    assert done.code == 16
+    assert done.err.endswith("(character 1)\n")
+    done = quick.commitgate("lint", "--regex", "a^b")
+    assert done.code == 27
+    assert "unsatisfiable  character 1\n" in done.out
+
+
 def test_pattern_that_is_not_regular_is_unsupported(quick: QuickShell, capsys: pytest.CaptureFixture[str]) -> None:
     assert quick.commitgate("check", "--regex", r"(a)\1", "--support").code == 15
     done = generate(quick, capsys, "aa", "--regex", r"(a)\1")

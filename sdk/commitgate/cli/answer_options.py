@@ -17,6 +17,8 @@ from commitgate.contract import Contract
 from commitgate.errors import ContractError
 from commitgate.json_value import JsonObject, JsonValue
 from commitgate.languages import AnyJson, Choices, Grammar, Regex, Syntax
+from commitgate.limits import Limits
+from commitgate.lint.pattern_contradiction import contradiction_position
 
 
 class SyntaxChoice(StrEnum):
@@ -105,7 +107,8 @@ class AnswerOptions:
         """Return the contract of what is asked for.
 
         Raises:
-            CommandError: as ``read``; also where a grammar is faulty, to say in which file and line.
+            CommandError: as ``read``; also where a grammar is faulty, to say in which file and line, or no text
+                satisfies a pattern, to say from where on.
             ContractError: it is faulty.
         """
         asked = self.read()
@@ -119,13 +122,17 @@ class AnswerOptions:
             raise CommandError(f"{in_options(str(error))} ({place})", of_error(error)) from error
 
     def place(self, asked: Asked, position: int | None, told: str) -> str:
-        """Return the words for the place of a fault in a grammar's file; empty where it is no grammar's.
+        """Return the words for the place of a fault in a pattern or a grammar's file; empty where there are none.
 
         Args:
             asked: what was read.
-            position: in characters of the grammar, from 0; None where no one place is at fault.
+            position: in characters of it, from 0; None where the error names no place.
             told: what is told of the fault; what it says of the place is not said again.
         """
+        if isinstance(asked, Regex):
+            at = contradiction_position(asked, Limits()) if position is None else position
+            words = f"character {at}"
+            return "" if at is None or words in told else words
         if not isinstance(asked, Grammar) or self.grammar is None:
             return ""
         words = ""

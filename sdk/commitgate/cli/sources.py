@@ -14,6 +14,7 @@ from commitgate.harmless import harmless
 from commitgate.json_value import JsonObject, JsonValue
 
 STANDARD_INPUT = "-"
+_KINDS: dict[type, str] = {list: "an array", str: "a string", type(None): "null"}
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -66,7 +67,11 @@ def read_schema(source: str) -> JsonObject | bool:
         raise CommandError(f"the schema {shown(source)} is not JSON: {harmless(str(error))}") from error
     if isinstance(schema, (dict, bool)):
         return schema
-    raise CommandError(f"the schema {shown(source)} must be a JSON object, true or false", ExitCode.COMPILE_FAILED)
+    raise CommandError(
+        f"the schema {shown(source)} is no JSON Schema: at the root it must be an object, true or false, found "
+        f"{_KINDS.get(type(schema), 'a number')}",
+        ExitCode.COMPILE_FAILED,
+    )
 
 
 def shown(source: str) -> str:

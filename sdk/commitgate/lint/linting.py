@@ -10,11 +10,12 @@ from commitgate.argument import check_int, check_kind
 from commitgate.automaton.grammar.meaning import TextMeaning
 from commitgate.automaton.json_schema import Satisfiability, SupportRow
 from commitgate.contract import Contract
-from commitgate.errors import ContractError, MisuseError
+from commitgate.errors import ContractError, MisuseError, UnsatisfiableError
 from commitgate.languages import AnyJson, Choices, Grammar, Machine, Regex, TextSource, kind_of_text
 from commitgate.limits import Limits
 from commitgate.lint.complexity import complexity_of
 from commitgate.lint.finding import RULES, UNBOUNDED, Finding, finding
+from commitgate.lint.pattern_contradiction import contradiction_position
 from commitgate.lint.places import Depths
 from commitgate.lint.repair import Repaired, error_finding, repaired
 from commitgate.lint.report import Complexity, LintReport, MaskCost, SupportEntry, VendorReport, Walks
@@ -118,7 +119,10 @@ def _made(
             make = cast("Callable[..., Contract[object]]", Contract[object].of)
             contract = make(source, **given)
     except ContractError as error:
-        return Repaired(contract=None, findings=(error_finding(error),), is_complete=False)
+        found = error_finding(error)
+        if isinstance(error, UnsatisfiableError) and isinstance(source, Regex):
+            found = replace(found, position=contradiction_position(source, limits or Limits()))
+        return Repaired(contract=None, findings=(found,), is_complete=False)
     return Repaired(contract=contract, findings=(), is_complete=True)
 
 

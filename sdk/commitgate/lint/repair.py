@@ -6,7 +6,7 @@ What is left, where a contract can be made of it, says what holds for all the re
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from commitgate.automaton.json_schema.document import SchemaDocument
@@ -21,7 +21,9 @@ from commitgate.errors import (
     UnsupportedError,
 )
 from commitgate.json_value import JsonSchema, JsonValue
+from commitgate.lint.excision import tokens_of, value_at, without_keyword, without_required
 from commitgate.lint.finding import Finding, finding
+from commitgate.lint.schema_contradiction import Contradiction, contradiction
 
 if TYPE_CHECKING:
     from commitgate.contract import Formats
@@ -33,9 +35,9 @@ MOST_READINGS = 64
 MOST_ANALYSES = 4
 """Most times that what a small schema means is worked out; a large one less often."""
 
-_CHOICES = frozenset({"anyOf", "oneOf"})
 _READ_BYTES = 2_000_000
 _ANALYSED_BYTES = 200_000
+_TRIED_NODES = 1_000
 
 _INSTEAD: Mapping[str, str] = {
     "pattern": "write the alternatives out, or check it in a rule",
@@ -100,11 +102,35 @@ def _analysed(
             contract = _contract(root, limits, formats, documents)
             return Repaired(contract=contract, findings=tuple(findings), is_complete=True)
         except ContractError as error:
-            rest = _without(root, error, findings)
+            explained = None if not isinstance(error, UnsatisfiableError) else _explained(root, error, limits, formats)
+            rest = _without(root, error, findings, explained)
             if rest is None:
                 break
             root = rest
     return Repaired(contract=None, findings=tuple(findings), is_complete=False)
+
+
+def _explained(root: JsonValue, error: UnsatisfiableError, limits: Limits, formats: Formats) -> Contradiction | None:
+    """Return what contradicts what at the place that an error names; None where it cannot be told."""
+    pointer = error.pointer
+    if value_at(root, tokens_of(pointer)) is False:
+        pointer = pointer.removesuffix("/additionalProperties")
+    tokens = tokens_of(pointer)
+    schema = value_at(root, tokens)
+    if not isinstance(schema, dict) or "#" in pointer.partition("/")[0]:
+        return None
+    tight = replace(limits, nodes=min(limits.nodes, _TRIED_NODES))
+
+    def is_solved_by(word: str) -> bool:
+        try:
+            _contract(without_keyword(root, tokens, word), tight, formats, None)
+        except UnsatisfiableError as left:
+            return left.pointer != error.pointer
+        except ContractError:
+            return False
+        return True
+
+    return contradiction(root, pointer, schema, is_solved_by)
 
 
 def _contract(
@@ -131,50 +157,22 @@ def error_finding(error: ContractError) -> Finding:
     return finding(code, error.pointer, str(error), instead, keyword=error.keyword, position=error.position)
 
 
-def _without(root: JsonValue, error: ContractError, findings: list[Finding]) -> JsonValue | None:
+def _without(
+    root: JsonValue, error: ContractError, findings: list[Finding], explained: Contradiction | None = None
+) -> JsonValue | None:
     """Note an error; return the schema without what it names, None where that cannot be taken out."""
     found = error_finding(error)
+    if explained is not None:
+        keyword, pointer = explained.keyword, explained.pointer
+        found = replace(found, message=explained.message, instead=explained.instead, pointer=pointer, keyword=keyword)
     if any((each.code, each.pointer, each.keyword) == (found.code, found.pointer, found.keyword) for each in findings):
         return None
     findings.append(found)
     if "#" in error.pointer.partition("/")[0]:
         return None
-    tokens = [token.replace("~1", "/").replace("~0", "~") for token in error.pointer.split("/")[1:]]
-    return _cut(root, tokens, error.keyword)
-
-
-def _cut(value: JsonValue, tokens: list[str], keyword: str | None) -> JsonValue | None:
-    """Return a copy without the keyword of the schema at a place, or with the whole schema there allowing anything."""
-    path: list[tuple[dict[str, JsonValue] | list[JsonValue], str | int]] = []
-    at = value
-    for token in tokens:
-        key: str | int = token
-        if isinstance(at, list):
-            if not token.isdecimal() or int(token) >= len(at):
-                return None
-            key = int(token)
-            path.append((at, key))
-            at = at[key]
-        elif isinstance(at, dict) and token in at:
-            path.append((at, token))
-            at = at[token]
-        else:
-            return None
-    # Objects, as draft 4 knows no booleans for schemas.
-    made: JsonValue = {}
-    if isinstance(at, dict) and keyword is not None and keyword in at:
-        made = {name: item for name, item in at.items() if name != keyword}
-    elif not path:
-        return None
-    if not made and len(path) > 1 and tokens[-2] in _CHOICES and len(path[-1][0]) > 1:
-        # A branch that allows everything would hide the others.
-        made = {} if "draft-04" in str(value.get("$schema") if isinstance(value, dict) else "") else False
-    for held, key in reversed(path):
-        if isinstance(held, list):
-            made = [made if index == key else item for index, item in enumerate(held)]
-        else:
-            made = {name: made if name == key else item for name, item in held.items()}
-    return made
+    if explained is not None and explained.names:
+        return without_required(root, tokens_of(explained.pointer), explained.names)
+    return without_keyword(root, tokens_of(error.pointer), error.keyword)
 
 
 __all__ = ["MOST_ANALYSES", "MOST_READINGS", "Repaired", "error_finding", "repaired"]
