@@ -21,6 +21,11 @@ def child(pointer: str, *tokens: str | int) -> str:
     return pointer + "".join("/" + escape_token(str(token)) for token in tokens)
 
 
+def tokens_of(pointer: str) -> list[str]:
+    """Return the reference tokens of a JSON pointer, unescaped (RFC 6901 section 4)."""
+    return [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
+
+
 def value_at(root: JsonValue, pointer: str) -> JsonValue:
     """Return the value that ``pointer`` names inside ``root`` (RFC 6901 section 4).
 
@@ -28,8 +33,7 @@ def value_at(root: JsonValue, pointer: str) -> JsonValue:
         KeyError: there is none.
     """
     value = root
-    for escaped in pointer.split("/")[1:]:
-        token = escaped.replace("~1", "/").replace("~0", "~")
+    for token in tokens_of(pointer):
         if isinstance(value, dict):
             value = value[token]
         elif isinstance(value, list) and _INDEX.fullmatch(token) and int(token) < len(value):
@@ -39,4 +43,4 @@ def value_at(root: JsonValue, pointer: str) -> JsonValue:
     return value
 
 
-__all__ = ["child", "escape_token", "value_at"]
+__all__ = ["child", "escape_token", "tokens_of", "value_at"]

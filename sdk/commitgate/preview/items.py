@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from commitgate.argument import check_pointer
 from commitgate.errors import MisuseError
 from commitgate.json_value import JsonScalar, JsonValue
-from commitgate.pointer import child
+from commitgate.pointer import child, tokens_of
 from commitgate.preview.document import Document
 from commitgate.preview.events import Event, EventSource
 from commitgate.preview.preview import Preview
@@ -108,7 +108,7 @@ class _Search:
         self.found: list[Item] = []
         self.is_over = False
         self.other_kind = ""
-        self._tokens = [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
+        self._tokens = tokens_of(pointer)
         # The open containers on the way: the key, or how many items came before.
         self._path: list[str | int] = []
         self._skipped = 0

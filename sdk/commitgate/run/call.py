@@ -70,6 +70,12 @@ class Call(Generic[T, R]):
         self._facts = Facts()
         self._ends_at = inf
 
+    @property
+    def contract(self) -> Contract[object] | None:
+        """Return what an answer must satisfy; None until it is built."""
+        given = self._order.schema
+        return cast("Contract[object]", given) if isinstance(given, Contract) else self._facts.contract
+
     def cancelled(self) -> Cancelled:
         """Return the ending of a call that was cancelled where it stands."""
         self._facts.value_digest = None

@@ -8,6 +8,7 @@ import anyio
 from typing_extensions import TypeVar
 
 from commitgate.cancellation import is_cancellation, must_go_on
+from commitgate.contract import Contract
 from commitgate.errors import CommitgateError
 from commitgate.outcome import Outcome
 from commitgate.run.active import running_call
@@ -63,6 +64,11 @@ class Running(Generic[T, R]):
     async def wait(self) -> None:
         """Wait for the end of the call."""
         await self.done.wait()
+
+    @property
+    def contract(self) -> Contract[object] | None:
+        """Return what the answer must satisfy; None until it is built."""
+        return self._call.contract
 
     @property
     def operation_key(self) -> str | None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Awaitable, Callable
 
+from commitgate.contract import Contract
+from commitgate.errors import MisuseError
 from commitgate.preview import Item, ItemCursor, Preview, Reset
+from commitgate.run.array_place import may_hold_array
 from commitgate.run.mailbox import MailboxReader
 
 
@@ -41,16 +44,20 @@ class ItemStream:
     Args:
         pointer: JSON pointer of the array.
         previews: where its items are found.
+        contract: gives what the answer must satisfy; None where that is not known yet.
 
     Raises:
-        MisuseError: the pointer is no JSON pointer.
+        MisuseError: the pointer is no JSON pointer, or the contract shows that no array can stand there.
     """
 
-    def __init__(self, pointer: str, previews: PreviewStream) -> None:
+    def __init__(self, pointer: str, previews: PreviewStream, contract: Callable[[], Contract[object] | None]) -> None:
         self._pointer = pointer
         self._previews = previews
+        self._contract = contract
+        self._is_possible = False
         self._cursor = ItemCursor(pointer)
         self._found: deque[Item] = deque()
+        self._check()
 
     def __aiter__(self) -> ItemStream:
         """Iterate over items and resets."""
@@ -61,16 +68,34 @@ class ItemStream:
 
         Raises:
             StopAsyncIteration: the call has ended.
-            MisuseError: something else than an array stands there.
+            MisuseError: something else than an array stands there, or the contract shows that none can.
             Exception: what ``StructuredRun.outcome`` would raise.
         """
         while not self._found:
-            shown = await anext(self._previews)
+            self._check()
+            try:
+                shown = await anext(self._previews)
+            except StopAsyncIteration:
+                self._check()
+                raise
             if isinstance(shown, Reset):
                 self._cursor = ItemCursor(self._pointer)
                 return shown
             self._found.extend(self._cursor.take(shown))
         return self._found.popleft()
+
+    def _check(self) -> None:
+        """Check the pointer against the contract, once that is known."""
+        contract = None if self._is_possible else self._contract()
+        if contract is None:
+            return
+        if not may_hold_array(contract, self._pointer):
+            why = "is a text that is no JSON" if contract.text is not None else "can have none there"
+            raise MisuseError(
+                f"pointer {self._pointer!r} must name an array, and an answer of the contract {contract.name!r} {why}; "
+                "look for a slip in the pointer"
+            )
+        self._is_possible = True
 
 
 __all__ = ["ItemStream", "PreviewStream"]

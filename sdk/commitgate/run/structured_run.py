@@ -79,9 +79,11 @@ class StructuredRun(RunHandle, Generic[T, R]):
             pointer: JSON pointer (RFC 6901) of the array; ``""`` is the whole value.
 
         Raises:
-            MisuseError: the pointer is no JSON pointer; or, while iterating, something else than an array stands there.
+            MisuseError: the pointer is no JSON pointer, or the contract shows that no array can stand there: at once
+                where it is known, else while iterating. While iterating, too, where something else stands there.
         """
-        return ItemStream(pointer, PreviewStream(MailboxReader(self._running.mailbox), self._next))
+        previews = PreviewStream(MailboxReader(self._running.mailbox), self._next)
+        return ItemStream(pointer, previews, lambda: self._running.contract)
 
     def cancel(self) -> None:
         """End the call as ``Cancelled``, unless it has ended or a commit has begun."""

@@ -74,7 +74,8 @@ class StructuredRun(RunHandle, Generic[T, R]):
             pointer: JSON pointer (RFC 6901) of the array; ``""`` is the whole value.
 
         Raises:
-            MisuseError: the pointer is no JSON pointer; or, while iterating, something else than an array stands there.
+            MisuseError: the pointer is no JSON pointer, or the contract shows that no array can stand there: at once
+                where it is known, else while iterating. While iterating, too, where something else stands there.
         """
         return BlockingIterator(self._run.items(pointer), self._bridge)
 
