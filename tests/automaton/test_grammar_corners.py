@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import product
 
 import pytest
@@ -23,6 +24,8 @@ from commitgate.automaton.grammar.expression import (
     Word,
     Words,
 )
+from commitgate.automaton.grammar.left_corner import LeftCorners
+from commitgate.automaton.grammar.symbols import Nonterminal, Production, Terminal, prune
 
 _A, _B, _C = Word("a"), Word("b"), Word("c")
 _START, _ONE, _TWO = Named("start"), Named("one"), Named("two")
@@ -280,3 +283,31 @@ def test_a_goal_that_may_end_with_nothing_behind_it_is_finished() -> None:
     start, _, _ = _walked(_GRAMMARS["a rule with the empty text alone"])
     assert start.walk(b"b").nullable
     assert [members for members, _ in start.walk(b"b").successors()] == [b"a"]
+
+
+def _goal(rows: Iterable[Production]) -> Nonterminal:
+    goal = Nonterminal("goal", list(rows))
+    prune([goal])
+    return goal
+
+
+def test_ways_to_begin_a_rule_are_work_and_are_kept() -> None:
+    arena = Arena()
+    terminals = [Terminal(arena.literal(b"%d" % number)) for number in range(200)]
+    goal = _goal((terminal,) for terminal in terminals)
+    work, states = arena.work, len(arena)
+    assert len(LeftCorners(arena).uses(goal)) == 200
+    assert arena.work >= work + 200
+    assert len(arena) >= states + 200 // 4
+
+
+def test_ways_to_go_on_behind_a_corner_are_work_and_are_kept() -> None:
+    arena = Arena()
+    first, *others = [Terminal(arena.literal(b"%d" % number)) for number in range(201)]
+    goal = _goal((first, other) for other in others)
+    corners = LeftCorners(arena)
+    corners.uses(goal)
+    work, states = arena.work, len(arena)
+    corners.completion(goal, first)
+    assert arena.work >= work + 200
+    assert len(arena) >= states + 200 // 4

@@ -180,6 +180,17 @@ def test_bytes_that_cannot_be_written_are_left_out_of_words_classes_and_patterns
     assert nothing.start is nothing.arena.empty
 
 
+def test_bytes_that_cannot_be_written_are_left_out_of_a_pattern_that_is_read_as_a_whole() -> None:
+    alphabet = bytes(sorted(set(range(256)) - {ord("x")}))
+    source = Regex("(?=.*b)[abx]+")
+    written = compile(source, dialect="generate", alphabet=alphabet)
+    texts = ["".join(letters) for length in range(1, 4) for letters in product("abx", repeat=length)]
+    assert {text for text in texts if written.start.walk(text.encode()).nullable} == {
+        text for text in texts if "b" in text and "x" not in text
+    }
+    assert all(compile(source).accepts(text.encode()) for text in texts if "b" in text)
+
+
 def test_an_alphabet_without_every_continuation_byte_writes_ascii_alone() -> None:
     assert spellable(bytes(range(0x80))).ranges == ((0, 0x7F),)
     assert spellable(bytes(sorted(set(range(256)) - {0x80}))).ranges == ((0, 0x7F),)
