@@ -5,12 +5,12 @@ Usage: python examples/form_terminal/fill.py [FILE]
 
 import signal
 import sys
-from pathlib import Path
 
 import anyio
 from anyio.abc import TaskStatus
+from fill_options import asked_mail
 from form import Form
-from repair import MAIL, Repair, conversation
+from repair import Repair, conversation
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
@@ -72,4 +72,4 @@ async def main(mail: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(anyio.run(main, Path(sys.argv[1]).read_text("utf-8") if len(sys.argv) > 1 else MAIL))
+    sys.exit(anyio.run(main, asked_mail(__doc__)))

@@ -3,7 +3,6 @@
 Usage: python examples/form_web/web.py [PORT]
 """
 
-import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 
@@ -18,6 +17,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
+from web_options import asked_port
 
 from commitgate import Client, StructuredRun
 from commitgate.backends.base import Backend
@@ -75,4 +75,4 @@ def create_app(backends: Mapping[str, Backend] | None = None) -> Starlette:
 
 
 if __name__ == "__main__":
-    uvicorn.run(create_app(), host="127.0.0.1", port=int(sys.argv[1]) if len(sys.argv) > 1 else 8000)
+    uvicorn.run(create_app(), host="127.0.0.1", port=asked_port(__doc__))

@@ -3,7 +3,7 @@
 Usage: python examples/grammars/sql_questions.py [QUESTION ...]
 """
 
-import sys
+from argparse import SUPPRESS, ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 
 import anyio
@@ -66,4 +66,6 @@ async def main(questions: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    anyio.run(main, sys.argv[1:] or QUESTIONS)
+    parser = ArgumentParser(usage=SUPPRESS, description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("questions", nargs="*", metavar="QUESTION")
+    anyio.run(main, parser.parse_args().questions or QUESTIONS)

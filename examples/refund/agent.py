@@ -6,13 +6,13 @@ Usage: python examples/refund/agent.py FOLDER MAIL    works as a clerk, and is k
 import json
 import os
 import signal
-import sys
 from collections.abc import Sequence
 from contextlib import aclosing
 from pathlib import Path
 
 import anyio
 from mails import MAILS, conversation
+from refund_options import options
 from refund_tools import tools_of
 from shop import Shop
 from staff import Person
@@ -76,4 +76,5 @@ async def be_killed(folder: Path, name: str) -> None:
 
 
 if __name__ == "__main__":
-    anyio.run(be_killed, Path(sys.argv[1]), sys.argv[2])
+    chosen = options(__doc__, MAILS)
+    anyio.run(be_killed, chosen.folder, chosen.mail)

@@ -11,6 +11,7 @@ from pathlib import Path
 import agent
 import anyio
 from agent import CLERK, ledger_of, work
+from refund_options import options
 from refund_tools import tools_of
 from shop import Shop
 from staff import Person
@@ -22,8 +23,7 @@ from commitgate.tools import AnyTool, ToolSet
 SUPERVISOR = Person("supervisor", most_cents=100_000)
 TRAINEE = Person("trainee", most_cents=None)
 
-EXPECTED = [("A-1001", 2450), ("A-1002", 18900), ("A-1003", 7900)]
-"""What must have been paid back in the end, once each."""
+EXPECTED = [("A-1001", 2450), ("A-1002", 18900), ("A-1003", 7900)]  # what must be paid back in the end, once each
 
 
 async def decide(ledger: Ledger, tools: Sequence[AnyTool]) -> None:
@@ -77,4 +77,4 @@ async def main(folder: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(anyio.run(main, Path(sys.argv[1] if len(sys.argv) > 1 else ".")))
+    sys.exit(anyio.run(main, options(__doc__).folder))

@@ -3,7 +3,7 @@
 Usage: python examples/ticket/run.py FOLDER
 """
 
-import sys
+from argparse import SUPPRESS, ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 
 import anyio
@@ -56,4 +56,9 @@ async def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    anyio.run(main, Path(sys.argv[1] if len(sys.argv) > 1 else "."))
+    parser = ArgumentParser(usage=SUPPRESS, description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path, metavar="FOLDER", default=Path())
+    chosen = parser.parse_args().folder
+    if not chosen.is_dir():
+        parser.error(f"there is no folder {chosen}")
+    anyio.run(main, chosen)
