@@ -68,6 +68,10 @@ class Number(Parameter):
         """Return the two bounds."""
         return (self.least, self.most)
 
+    def widest(self, keyword: str) -> JsonObject:
+        """Return the schema with the bound at which it holds least off."""
+        return _widest(keyword, self.least, self.most)
+
     def described(self) -> JsonObject:
         """Return it as a reviewer reads it."""
         return {"kind": "number", "name": self.name, "least": self.least, "most": self.most}
@@ -116,9 +120,22 @@ class Count(Parameter):
         """Return the two bounds."""
         return (self.least, self.most)
 
+    def widest(self, keyword: str) -> JsonObject:
+        """Return the schema with the bound at which it holds least off."""
+        return _widest(keyword, self.least, self.most)
+
     def described(self) -> JsonObject:
         """Return it as a reviewer reads it."""
         return {"kind": "count", "name": self.name, "least": self.least, "most": self.most}
+
+
+def _widest(keyword: str, least: float | Decimal, most: float | Decimal) -> JsonObject:
+    if keyword == "const":
+        return {"type": "number", "minimum": least, "maximum": most}
+    if keyword == "multipleOf":
+        return {}
+    is_upper = keyword.startswith("max") or keyword == "exclusiveMaximum"
+    return {keyword: most if is_upper else least}
 
 
 def _plain_number(value: object) -> object:

@@ -59,6 +59,14 @@ class Parameter(ABC):
     def samples(self) -> Sequence[JsonValue]:
         """Return values at its bounds, the least first."""
 
+    @abstractmethod
+    def widest(self, keyword: str) -> JsonObject:
+        """Return a schema that allows whatever is allowed with any of its values in its place.
+
+        Args:
+            keyword: the keyword whose value it is; empty where it stands for a schema.
+        """
+
     def check_size(self, limits: Limits) -> None:
         """Check that its largest value is within the limits of a schema, before it is made.
 

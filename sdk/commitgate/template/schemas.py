@@ -79,6 +79,11 @@ class OneOfSchemas(Parameter):
         """Return every schema."""
         return tuple(self._schemas.values())
 
+    def widest(self, keyword: str) -> JsonObject:
+        """Return the schema that allows what one of its schemas allows."""
+        del keyword
+        return {"anyOf": list[JsonValue](self._schemas.values())}
+
     def described(self) -> JsonObject:
         """Return it as a reviewer reads it."""
         return {"kind": "one_of_schemas", "name": self.name, "schemas": deepcopy(dict(self._schemas))}

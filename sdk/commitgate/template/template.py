@@ -27,6 +27,7 @@ from commitgate.template.parameter import MARK, Parameter, is_name
 from commitgate.template.places import Placed, blamed, check_places, misplaced, parameters_in, replaced
 from commitgate.template.schemas import OneOfSchemas
 from commitgate.template.texts import EnumValues
+from commitgate.template.widest import widest
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -139,7 +140,8 @@ class ContractTemplate(Generic[T_co]):
 
         Raises:
             ContractError: a parameter stands where its kind may not, or a schema that it can be filled to is malformed,
-                cannot be enforced or is larger than a limit. That no value satisfies it is found by ``fill``.
+                cannot be enforced or is larger than a limit; or no value satisfies it, whatever it is filled with, as
+                far as that can be told at once: else ``fill`` finds it.
             MisuseError: it has no parameters, two of them share a name, or another argument is of the wrong kind.
         """
         bounds = Limits() if limits is None else limits
@@ -241,13 +243,36 @@ class ContractTemplate(Generic[T_co]):
         return make(**self._settings, **parts, template_digest=self.digest)
 
     def _try(self) -> None:
-        """Fill it with values at the bounds of its parameters."""
+        """Fill it with values at the bounds of its parameters.
+
+        Raises:
+            UnsatisfiableError: no value satisfies it, whatever it is filled with.
+        """
+        is_satisfied = False
+        found: UnsatisfiableError | None = None
         for values in _samples(self._parameters):
             try:
                 self._filled(values)
-            except UnsatisfiableError:
+            except UnsatisfiableError as error:
                 # Other values may well satisfy it: bounds that cross here, samples that a pattern beside them forbids.
-                continue
+                found = found or error
+            else:
+                is_satisfied = True
+        if found is not None and not is_satisfied and self._is_empty():
+            found.args = (f"whatever the template is filled with: {found}",)
+            raise found
+
+    def _is_empty(self) -> bool:
+        """Say whether its schema is known to allow nothing with each parameter as wide as its bounds."""
+        schema = widest(self._source, cast("dict[str, JsonSchema]", self._settings["documents"]))
+        if schema is None:
+            return False
+        try:
+            cast("Callable[..., Contract[object]]", Contract)(**self._settings, schema=schema)
+        except ContractError as error:
+            # The widened schema may also be larger than a limit, or name a thing twice: that says nothing.
+            return isinstance(error, UnsatisfiableError)
+        return False
 
 
 def _samples(parameters: Mapping[str, Parameter]) -> Iterator[dict[str, JsonValue]]:

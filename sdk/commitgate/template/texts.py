@@ -90,6 +90,11 @@ class _Texts(Parameter):
             raise ParameterError(self.name, f"takes texts that its pattern matches from end to end; not so {which}")
         return text
 
+    def widest(self, keyword: str) -> JsonObject:
+        """Return the schema of all texts within its bounds."""
+        del keyword
+        return {"type": "string", "minLength": 1, "maxLength": self.characters}
+
     def _bounds(self) -> JsonObject:
         return {"name": self.name, "characters": self.characters, "pattern": self.pattern}
 
