@@ -18,7 +18,13 @@ import anyio
 from commitgate.cancellation import is_interrupt, must_go_on
 from commitgate.effect import Effect, EffectContext, TransactionContext
 from commitgate.effect_kind import RUN_AGAIN, EffectKind
-from commitgate.errors import EffectRejected, LeaseLostError, LedgerUnavailableError, StoredValueError
+from commitgate.errors import (
+    EffectRejected,
+    IllegalTransitionError,
+    LeaseLostError,
+    LedgerUnavailableError,
+    StoredValueError,
+)
 from commitgate.ledger.base import Claimed, Ledger
 from commitgate.ledger.record import Record, State
 from commitgate.ledger.transaction import RolledBack, Transaction
@@ -263,6 +269,7 @@ async def write_settled(
     Raises:
         LedgerError: it was not taken, or nobody can say.
     """
+    lost: LedgerUnavailableError | None = None
     for tries_left in reversed(range(WRITE_TRIES)):
         try:
             await write()
@@ -273,8 +280,15 @@ async def write_settled(
             row = await _read(ledger, key)
             if row is not None and row.fence == fence and row.state is target:
                 return
+            if lost is not None and row is None:
+                # The row cannot be read, but what a repeat was refused for tells of the first try, too: it was looked
+                # at under this call's own fence, where no other call can have brought it about.
+                if isinstance(error, IllegalTransitionError) and error.state is target:
+                    return
+                raise lost from error
             if not tries_left or not isinstance(error, LedgerUnavailableError):
                 raise
+            lost = error
         else:
             return
 
