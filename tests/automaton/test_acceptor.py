@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commitgate.automaton import compile
+from commitgate.errors import LimitExceededError
 from commitgate.json_value import JsonValue
+from commitgate.languages import Choices, Grammar, Regex
 from commitgate.limits import Limits
 
 PAY: JsonValue = {
@@ -143,3 +145,37 @@ def test_keys_of_a_wide_object_are_accepted_in_any_order_and_each_once() -> None
     assert automaton.accepts(b'{"p1": 1, "p0": 2}')
     assert not automaton.accepts(b'{"p1": 1, "p1": 2, "p0": 3}')
     assert not automaton.accepts(b'{"p1": 1, "p2": 2}')
+
+
+def test_text_that_went_wrong_behind_a_whole_one_is_neither_accepting_nor_finished() -> None:
+    for source, text in ((Regex("a*"), b"ab"), (Regex("a"), b"ab")):
+        acceptor = compile(source).acceptor()
+        assert acceptor.feed(text[:1])
+        assert acceptor.is_accepting
+        assert not acceptor.feed(text[1:])
+        assert (acceptor.is_dead, acceptor.is_accepting, acceptor.is_finished) == (True, False, False)
+        assert not acceptor.feed(text[:1]), "what follows is not read"
+        assert acceptor.position == 1
+
+
+def test_language_without_a_text_is_dead_before_any_byte() -> None:
+    acceptor = compile(Choices(["x"]), dialect="generate", alphabet=b"ab").acceptor()
+    assert acceptor.is_dead
+    assert not acceptor.feed(b"")
+
+
+def test_end_of_the_text_is_named_once() -> None:
+    acceptor = compile(Regex("ab?")).acceptor()
+    acceptor.feed(b"a")
+    assert acceptor.explain().count("the end") == 1
+    acceptor.feed(b"b")
+    assert acceptor.explain().count("the end") == 1
+
+
+def test_each_piece_that_is_fed_has_the_work_of_one_step() -> None:
+    automaton = compile(
+        Grammar('root ::= "a" root "a" | "b" root "b" | [ab] [ab] | root root'), limits=Limits(step_work=100)
+    )
+    with pytest.raises(LimitExceededError) as caught:
+        automaton.acceptor().feed(b"ab" * 8)
+    assert caught.value.limit_name == "step_work"

@@ -191,6 +191,21 @@ def test_bytes_that_cannot_be_written_are_left_out_of_a_pattern_that_is_read_as_
     assert all(compile(source).accepts(text.encode()) for text in texts if "b" in text)
 
 
+def test_a_pattern_that_is_read_as_a_whole_is_finished_where_nothing_can_follow() -> None:
+    acceptor = compile(Regex("(?=.*b)[abé]{2,3}")).acceptor()
+    acceptor.feed(b"bb" + "é".encode()[:1])
+    assert not acceptor.is_accepting
+    acceptor.feed("é".encode()[1:])
+    assert acceptor.is_finished
+
+
+def test_rest_of_a_character_takes_the_bytes_that_it_lacks() -> None:
+    term = compile(Regex("😀")).start
+    for at, byte in enumerate("😀".encode(), 1):
+        term = term.step(byte)
+        assert term.least_bytes == 4 - at
+
+
 def test_an_alphabet_without_every_continuation_byte_writes_ascii_alone() -> None:
     assert spellable(bytes(range(0x80))).ranges == ((0, 0x7F),)
     assert spellable(bytes(sorted(set(range(256)) - {0x80}))).ranges == ((0, 0x7F),)
