@@ -199,9 +199,11 @@ def test_a_pattern_that_is_read_as_a_whole_is_finished_where_nothing_can_follow(
     assert acceptor.is_finished
 
 
-def test_rest_of_a_character_takes_the_bytes_that_it_lacks() -> None:
-    term = compile(Regex("😀")).start
-    for at, byte in enumerate("😀".encode(), 1):
+def test_fewest_bytes_count_each_round_and_what_a_character_lacks() -> None:
+    arena = Arena()
+    assert Repeat.make(arena.literal(b"ab"), 3, 5).least_bytes == 6
+    term = compile(Regex("[\U0001f600-\U0001f602]")).start
+    for at, byte in enumerate("\U0001f600".encode(), 1):
         term = term.step(byte)
         assert term.least_bytes == 4 - at
 
