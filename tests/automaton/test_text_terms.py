@@ -208,6 +208,19 @@ def test_fewest_bytes_count_each_round_and_what_a_character_lacks() -> None:
         assert term.least_bytes == 4 - at
 
 
+def test_rounds_that_meet_are_joined_with_all_their_counts() -> None:
+    arena = Arena()
+    item, end = arena.literal(b"ab"), arena.literal(b"c")
+    few, more = Repeat.make(item, 1, 2), Repeat.make(item, 0, 3)
+    within = arena.choice((Repeat.make(item, 1, 9), Repeat.make(item, 2, 3)))
+    for term, last, counts in (
+        (arena.sequence(few, more), b"", range(1, 6)),
+        (arena.sequence(few, arena.sequence(more, end)), b"c", range(1, 6)),
+        (within, b"", range(1, 10)),
+    ):
+        assert [count for count in range(12) if term.walk(b"ab" * count + last).nullable] == list(counts)
+
+
 def test_an_alphabet_without_every_continuation_byte_writes_ascii_alone() -> None:
     assert spellable(bytes(range(0x80))).ranges == ((0, 0x7F),)
     assert spellable(bytes(sorted(set(range(256)) - {0x80}))).ranges == ((0, 0x7F),)
