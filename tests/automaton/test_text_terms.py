@@ -291,6 +291,7 @@ def test_what_is_not_empty_of_a_term_reads_as_the_term() -> None:
     assert not some.nullable
     assert some.step(ord("a")) is both.step(ord("a"))
     assert NonEmpty.make(arena.epsilon) is arena.empty
+    assert not some.saturated(1).nullable
 
 
 def _depth(expression: Expression) -> int:
