@@ -13,13 +13,16 @@ import tracemalloc
 from collections.abc import Mapping
 
 _ENVIRONMENT = "environment variable "
+_SET_ON_FIRST_USE = ("PYTEST_", "TORCHINDUCTOR_", "TRITON_")
+"""How the names of variables begin that pytest and torch set by themselves, whichever test comes first."""
 _LIMITS = {getattr(resource, name): name for name in sorted(dir(resource), reverse=True) if name.startswith("RLIMIT_")}
 """The limits of the process by number; of two names for one the first."""
 
 
 def process_state() -> dict[str, object]:
     """Return what later tests may depend on, each part by the name that is told of it; values may be secrets."""
-    variables = {_ENVIRONMENT + name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    told = {name: value for name, value in os.environ.items() if not name.startswith(_SET_ON_FIRST_USE)}
+    variables = {_ENVIRONMENT + name: value for name, value in told.items()}
     limits = {f"resource.{name}": resource.getrlimit(number) for number, name in _LIMITS.items()}
     return {
         **variables,
