@@ -155,7 +155,7 @@ async def run_script(program: ModuleType, script: Script, *, is_terminal: bool =
     backend = ScriptedBackend(script, chunking="bytes")
     paper = console(is_terminal=is_terminal)
     async with Client(backends={"local": backend}) as client:
-        outcome = await program.fill(client, paper, program.MAIL)
+        outcome = await program.fill(client, paper, import_module("repair").MAIL)
     assert backend.open_streams == 0
     assert isinstance(paper.file, io.StringIO)
     return outcome, paper.file.getvalue()
@@ -204,8 +204,9 @@ async def test_second_attempt_fills_an_emptied_form(program: ModuleType) -> None
     paper = Paper("Bo")
     cut = [{"text": '{"customer": "Bo'}, {"wait": paper}]
     backend = ScriptedBackend(cut, then=[[{"text": json.dumps(REPAIR)}, STOP]])
+    mail = import_module("repair").MAIL
     async with Client(backends={"local": backend}) as client:
-        outcome = await program.fill(client, Console(file=paper, force_terminal=True, width=100), program.MAIL)
+        outcome = await program.fill(client, Console(file=paper, force_terminal=True, width=100), mail)
     assert isinstance(outcome, Committed)
     out = paper.getvalue()
     assert out.rindex("Bo") < out.index("started again from an empty form: disconnected") < out.index("Ada")
