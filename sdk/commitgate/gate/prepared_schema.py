@@ -21,7 +21,7 @@ from commitgate.automaton.json_schema.vocabulary import Vocabulary
 from commitgate.gate.pattern_search import PatternSearch
 from commitgate.gate.rust_pattern import rust_pattern
 from commitgate.json_value import JsonObject, JsonSchema, JsonValue
-from commitgate.pointer import escape_token
+from commitgate.pointer import escape_token, unescape_token
 
 PATTERN = "x-commitgate-pattern"
 """What stands in place of ``pattern``."""
@@ -123,7 +123,7 @@ class Preparation:
         uri, _, fragment = reference.partition("#")
         tokens = unquote(fragment).split("/")
         for index in range(1, len(tokens)):
-            pattern = tokens[index].replace("~1", "/").replace("~0", "~")
+            pattern = unescape_token(tokens[index])
             if tokens[index - 1] == "patternProperties" and pattern in self._written:
                 tokens[index] = escape_token(self._written[pattern])
         return f"{uri}#{quote('/'.join(tokens), safe=_IN_FRAGMENT)}"

@@ -12,11 +12,6 @@ _CHOICES = frozenset({"anyOf", "oneOf"})
 _Way: TypeAlias = list[tuple[dict[str, JsonValue] | list[JsonValue], str | int]]
 
 
-def tokens_of(pointer: str) -> list[str]:
-    """Return the parts of a JSON pointer. Source: RFC 6901 section 4."""
-    return [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
-
-
 def value_at(root: JsonValue, tokens: list[str]) -> JsonValue:
     """Return what stands at a place; None where there is no such place."""
     found = _way_to(root, tokens)
@@ -86,4 +81,4 @@ def _put(way: _Way, made: JsonValue) -> JsonValue:
     return made
 
 
-__all__ = ["tokens_of", "value_at", "without_keyword", "without_required"]
+__all__ = ["value_at", "without_keyword", "without_required"]

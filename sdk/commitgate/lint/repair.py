@@ -21,9 +21,10 @@ from commitgate.errors import (
     UnsupportedError,
 )
 from commitgate.json_value import JsonSchema, JsonValue
-from commitgate.lint.excision import tokens_of, value_at, without_keyword, without_required
+from commitgate.lint.excision import value_at, without_keyword, without_required
 from commitgate.lint.finding import Finding, finding
 from commitgate.lint.schema_contradiction import Contradiction, contradiction
+from commitgate.pointer import tokens_of
 
 if TYPE_CHECKING:
     from commitgate.contract import Formats

@@ -67,7 +67,7 @@ def _forbidden_names(pointer: str, schema: JsonObject) -> Contradiction | None:
         for place, each in together:
             required = each.get("required")
             names = required if isinstance(required, list) else []
-            missing = tuple(name for name in names if isinstance(name, str) and not _is_declared(name, closed))
+            missing = _undeclared([name for name in names if isinstance(name, str)], closed)
             if missing:
                 return _of_names(place, missing, closed_at, word)
     return None
@@ -113,15 +113,19 @@ def _closing(schema: JsonObject) -> str | None:
     return None
 
 
-def _is_declared(name: str, schema: JsonObject) -> bool:
+def _undeclared(names: list[str], schema: JsonObject) -> tuple[str, ...]:
+    """Return the names that the schema declares neither by themselves nor by a pattern; none where it is not known."""
     properties, patterns = schema.get("properties"), schema.get("patternProperties")
-    if isinstance(properties, dict) and name in properties:
-        return True
+    left = [name for name in names if not (isinstance(properties, dict) and name in properties)]
+    if not left or not isinstance(patterns, dict):
+        return tuple(left)
     try:
-        languages = [pattern_language(pattern) for pattern in (patterns if isinstance(patterns, dict) else ())]
+        languages = [pattern_language(pattern) for pattern in patterns]
     except (PatternError, PatternUnsupported, TooManyStates):
-        return True  # nothing can be said of it
-    return any(language is not None and language.contains(name) for language in languages)
+        return ()
+    return tuple(
+        name for name in left if not any(language is not None and language.contains(name) for language in languages)
+    )
 
 
 def _keywords(

@@ -7,19 +7,17 @@ is that it may. Work and depth are bounded, whatever the schema.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
 from commitgate.contract import Contract
 from commitgate.gate.references import References
 from commitgate.json_value import JsonObject, JsonSchema, JsonValue
-from commitgate.pointer import child, tokens_of, value_at
+from commitgate.pointer import ARRAY_INDEX, child, tokens_of, value_at
 
 _MOST_STEPS = 100
 """Most steps within one another, into a value or from schema to schema, that are followed; past them it may."""
 
-_INDEX: Final = re.compile("0|[1-9][0-9]{0,9}")
 _REFERRING: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
@@ -98,7 +96,7 @@ class _Places:
         inner: list[JsonValue] = []
         if "object" in kinds:
             inner += _under_key(schema, token)
-        if "array" in kinds and _INDEX.fullmatch(token):
+        if "array" in kinds and ARRAY_INDEX.fullmatch(token):
             inner += _at_index(schema, int(token))
         return any(self.may(member, at + 1, steps) for member in inner)
 
