@@ -145,7 +145,9 @@ class MaskEngine:
     ) -> None:
         self.vocabulary = _vocabulary_of(tokenizer_or_vocabulary)
         self._trie = Trie.cached(self.vocabulary, cache_dir) if cache_dir else Trie(self.vocabulary.tokens)
-        self._masks = Masks(self.vocabulary, Walker(self._trie, self.vocabulary.width), limit_bytes=cache_bytes)
+        self._masks = Masks(
+            self.vocabulary, Walker(self._trie, self.vocabulary.width, cache_bytes), limit_bytes=cache_bytes
+        )
         self._compiled: OrderedDict[tuple[object, ...], Term] = OrderedDict()
         self._anything = Arena().run(_EVERY_BYTE)
         self._lock = Lock()

@@ -103,6 +103,46 @@ class Trie:
         result.reverse()
         return bytes(result)
 
+    def kids(self, node: int) -> dict[int, int]:
+        """Return the node of each child by its byte."""
+        found = self._kids.get(node)
+        if found is None:
+            nodes: list[int] = self.child[self.child_first[node] : self.child_first[node + 1]].tolist()
+            found = self._kids[node] = {self._bytes[child]: child for child in nodes}
+        return found
+
+    def spots(self, nodes: list[int]) -> Spots:
+        """Return several nodes as one."""
+        return self.spot(nodes[0]) if len(nodes) == 1 else Spots(self, nodes)
+
+    def spot(self, node: int) -> Spots:
+        """Return one node alone, which is kept."""
+        found = self._spots.get(node)
+        if found is None:
+            found = self._spots[node] = Spots(self, [node])
+        return found
+
+    @cached_property
+    def _spots(self) -> dict[int, Spots]:
+        return {}
+
+    @cached_property
+    def has_twins(self) -> bool:
+        """Return whether several ids have the same bytes."""
+        return bool((np.diff(self.first) > 1).any())
+
+    @cached_property
+    def column(self) -> Ints:
+        """Return the id of the token that ends at each node, where no two have the same bytes; -1 for none."""
+        found = np.full(len(self.byte), -1, np.int32)
+        counts = np.diff(self.first)
+        found[counts > 0] = self.order[self.first[:-1][counts > 0]]
+        return found
+
+    @cached_property
+    def _kids(self) -> dict[int, dict[int, int]]:
+        return {}
+
     def children(self, node: int) -> tuple[tuple[int, int], ...]:
         """Return the byte and node of each child, by ascending byte."""
         found = self._children.get(node)
@@ -122,6 +162,49 @@ class Trie:
     @cached_property
     def _parents(self) -> list[int]:
         return self.parent.tolist()
+
+
+class Spots:
+    """Hold nodes at which a walk stands together."""
+
+    __slots__ = ("_by_byte", "_trie", "nodes")
+
+    def __init__(self, trie: Trie, nodes: list[int]) -> None:
+        self.nodes = nodes
+        self._trie = trie
+        self._by_byte: dict[int, list[int]] | None = None
+
+    @property
+    def by_byte(self) -> dict[int, list[int]]:
+        """Return the nodes' children by their bytes."""
+        found = self._by_byte
+        if found is None:
+            found = {}
+            for node in self.nodes:
+                for byte, child in self._trie.kids(node).items():
+                    found.setdefault(byte, []).append(child)
+            self._by_byte = found
+        return found
+
+
+def ranges(starts: Ints, counts: Ints) -> NDArray[np.int64]:
+    """Return all numbers of the ranges that begin at ``starts`` and hold ``counts`` numbers, one after the other."""
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.arange(total) + np.repeat(starts - (ends - counts), counts)
+
+
+def child_ranges(trie: Trie, nodes: Ints) -> tuple[Ints, Ints]:
+    """Return the children of all nodes, one node's after the other's, and how many each node has."""
+    starts = trie.child_first[nodes]
+    counts = trie.child_first[nodes + 1] - starts
+    return trie.child[ranges(starts, counts)], counts
+
+
+def ids_at(trie: Trie, nodes: Ints) -> Ints:
+    """Return the ids of the tokens that end at the given nodes."""
+    starts = trie.first[nodes]
+    return trie.order[ranges(starts, trie.first[nodes + 1] - starts)]
 
 
 def _shared_lengths(texts: Sequence[bytes], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -192,4 +275,4 @@ def _token_starts(ends: NDArray[np.int64], nodes: int) -> Ints:
     return np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
 
 
-__all__ = ["Bytes", "Ints", "Trie"]
+__all__ = ["Bytes", "Ints", "Spots", "Trie", "child_ranges", "ids_at", "ranges"]

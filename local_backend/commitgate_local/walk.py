@@ -1,246 +1,352 @@
-"""Walk the tree of a vocabulary with a term, and say which tokens stay alive.
+"""Walk the tree of a vocabulary with a term, and mark the tokens that stay alive.
 
-Two ways, same result. A narrow walk (a literal, a number) is a plain Python loop, which wins while few nodes are
-alive. A wide one (the inside of a string keeps tens of thousands of tokens alive) goes level by level over arrays:
-each distinct term met gets a number and a row of 256 successors, filled as bytes occur, so that a level costs a few
-array operations and each derivative is taken once.
+The walk takes a term apart where it can: a literal is one path, a set of texts is compared with the nodes at hand, the
+inside of a string is walked once for all (``StringWalks``), and what follows them begins at the few nodes at which they
+end. Other terms are stepped byte by byte, over the bytes that are live.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from commitgate_local.trie import Ints, Trie
+from commitgate.automaton.deferred import Capture, Deferred, Follow
+from commitgate.automaton.spelling import StringBody
+from commitgate.automaton.terms import Choice, Literal, LiteralSet, Located, Sequence
+from commitgate_local.bounded import BoundedCache
+from commitgate_local.string_walk import LeafWalk, Mask, StringWalks
+from commitgate_local.trie import ids_at
 
 if TYPE_CHECKING:
-    from commitgate.automaton.terms import Term
-
-Mask: TypeAlias = NDArray[np.bool_]
-Start: TypeAlias = "tuple[int, Term]"
-
-# Nodes that a walk may meet before it goes over to arrays. Measured on a vocabulary of 49,152 tokens: below some
-# thousand nodes the loop costs less than the fixed price of the array operations.
-_NARROW_NODES = 2_000
-
-# Distinct terms that a wide walk may number: 4 MiB of rows. A walk with more (each byte its own term) gains nothing
-# from rows, and goes on as a loop.
-_WIDE_TERMS = 4_096
-
-_UNKNOWN = -1
-_DEAD = 0
+    from commitgate.automaton.terms import Arena, Term
+    from commitgate_local.trie import Ints, Spots, Trie
 
 
-@dataclass(frozen=True)
-class LeafWalk:
-    """Say what one leaf term makes of every token, whatever follows the leaf.
+class _Then:
+    """Go on with a term behind the one that is walked, and then with what is further out. Compared by identity."""
 
-    Attributes:
-        inside: tokens after which the leaf has begun or goes on, and may not end. [width] bool
-        exits: nodes, other than the root, whose path is a whole text of the leaf, ascending.
-        trie: the tree that was walked.
-    """
+    __slots__ = ("outer", "rest")
 
-    inside: Mask
-    exits: Ints
-    trie: Trie
+    def __init__(self, rest: Term, outer: _Frame | None) -> None:
+        self.rest = rest
+        self.outer = outer
 
-    @cached_property
-    def inside_or_ended(self) -> Mask:
-        """Return the tokens after which the leaf lives, be it that it may end there or not. [width] bool"""
-        result = self.inside.copy()
-        result[_ids(self.trie, self.exits)] = True
-        return result
 
-    @cached_property
-    def open_exits(self) -> list[int]:
-        """Return the exits below which there are further nodes."""
-        first = self.trie.child_first
-        return self.exits[first[self.exits + 1] > first[self.exits]].tolist()
+class _Captured:
+    """Go on with what depends on the captured text, which began ``skip`` bytes below the root."""
 
-    @cached_property
-    def exit_paths(self) -> tuple[tuple[int, bytes], ...]:
-        """Return each exit with its path."""
-        return tuple((node, self.trie.path(node)) for node in self.exits.tolist())
+    __slots__ = ("captured", "follow", "outer", "skip")
 
-    @property
-    def size_bytes(self) -> int:
-        """Return the memory that it takes, all of its lazy parts included."""
-        return 2 * self.inside.nbytes + 120 * len(self.exits)
+    def __init__(self, captured: bytes, skip: int, follow: Follow, outer: _Frame | None) -> None:
+        self.captured = captured
+        self.skip = skip
+        self.follow = follow
+        self.outer = outer
+
+
+_Frame: TypeAlias = "_Then | _Captured"
 
 
 class Walker:
-    """Walk one vocabulary.
+    """Walk one vocabulary. Usable from several threads.
 
     Args:
         trie: its tree.
         width: number of logits columns.
+        limit_bytes: most memory for the walks that contracts share.
     """
 
-    def __init__(self, trie: Trie, width: int) -> None:
+    def __init__(self, trie: Trie, width: int, limit_bytes: int) -> None:
         self.trie = trie
         self.width = width
+        self._strings = StringWalks(trie, width)
+        self._leaves: BoundedCache[object, LeafWalk] = BoundedCache(limit_bytes)
 
-    def mark_below(self, starts: Sequence[Start], mask: Mask) -> None:
-        """Mark the tokens that end below the given nodes and are alive.
+    @property
+    def size_bytes(self) -> int:
+        """Return the memory that shared walks take now."""
+        return self._leaves.size_bytes
 
-        Args:
-            starts: nodes, each with the term that remains there. The nodes' own tokens are not marked.
-            mask: where to mark, changed in place. [width] bool
-        """
-        alive, frontier = self._narrow(list(starts), _NARROW_NODES)
-        mask[_ids(self.trie, np.array(alive, np.int32))] = True
-        if frontier:
-            wide = _Wide(self.trie)
-            for nodes, _ in wide.levels(frontier):
-                mask[_ids(self.trie, nodes)] = True
-            rest, _ = self._narrow(wide.left_over, None)
-            mask[_ids(self.trie, np.array(rest, np.int32))] = True
+    @property
+    def leaves(self) -> int:
+        """Return the number of shared walks that are remembered."""
+        return len(self._leaves)
 
-    def mark_nodes(self, nodes: Sequence[int], mask: Mask) -> None:
-        """Mark the tokens that end exactly at the given nodes."""
-        mask[_ids(self.trie, np.array(nodes, np.int32))] = True
+    def mask(self, term: Term) -> Mask:
+        """Return the tokens after which the text lives; the last entry stands for no column. [width + 1] bool"""
+        return _Walk(self, term.arena).mask(term)
 
-    def leaf(self, leaf: Term) -> LeafWalk:
-        """Walk a leaf over the whole vocabulary."""
-        inside = np.zeros(self.width, np.bool_)
-        exits: list[Ints] = []
-        wide = _Wide(self.trie)
-        for nodes, terms in wide.levels([(0, leaf)]):
-            ended = wide.nullable(terms)
-            exits.append(nodes[ended])
-            inside[_ids(self.trie, nodes[~ended])] = True
-        self._finish_leaf(wide.left_over, inside, exits)
-        found = np.sort(np.concatenate(exits)) if exits else np.zeros(0, np.int32)
-        inside.flags.writeable = False
-        return LeafWalk(inside, found, self.trie)
-
-    def _finish_leaf(self, starts: list[Start], inside: Mask, exits: list[Ints]) -> None:
-        dead_end: list[int] = []
-        ended: list[int] = []
-        while starts:
-            node, term = starts.pop()
-            empty = term.arena.empty
-            for byte, child in self.trie.children(node):
-                following = term.step(byte)
-                if following is not empty:
-                    (ended if following.nullable else dead_end).append(child)
-                    starts.append((child, following))
-        inside[_ids(self.trie, np.array(dead_end, np.int32))] = True
-        exits.append(np.array(ended, np.int32))
-
-    def _narrow(self, stack: list[Start], most: int | None) -> tuple[list[int], list[Start]]:
-        """Return the live nodes below the starts, and the starts that are left when there are more than ``most``."""
-        alive: list[int] = []
-        if not stack:
-            return alive, stack
-        children, empty = self.trie.children, stack[0][1].arena.empty
-        while stack and (most is None or len(alive) < most):
-            node, term = stack.pop()
-            step = term.step
-            for byte, child in children(node):
-                following = step(byte)
-                if following is not empty:
-                    alive.append(child)
-                    stack.append((child, following))
-        return alive, stack
-
-
-class _Wide:
-    """Walk many nodes at once; terms are numbered as they are met, number 0 is the dead one.
-
-    Attributes:
-        left_over: the frontier at which the walk stopped because it met too many terms; empty otherwise.
-    """
-
-    def __init__(self, trie: Trie) -> None:
-        self._trie = trie
-        self._numbers: dict[Term, int] = {}
-        self._terms: list[Term] = []
-        self._rows = np.full((16, 256), _UNKNOWN, np.int32)
-        self.left_over: list[Start] = []
-
-    def levels(self, starts: Sequence[Start]) -> _Levels:
-        """Iterate over the live nodes below the starts, one level at a time, with the numbers of their terms."""
-        self._number(starts[0][1].arena.empty)
-        nodes = np.fromiter((node for node, _ in starts), np.int32, len(starts))
-        terms = np.fromiter((self._number(term) for _, term in starts), np.int32, len(starts))
-        return _Levels(self, nodes, terms)
-
-    def nullable(self, terms: Ints) -> Mask:
-        """Return, for each numbered term, whether it is nullable."""
-        return np.array([term.nullable for term in self._terms], np.bool_)[terms]
-
-    def below(self, nodes: Ints, terms: Ints) -> tuple[Ints, Ints] | None:
-        """Return the live children of the nodes and their terms; None, and ``left_over``, when it gets too much."""
-        if len(self._terms) > _WIDE_TERMS:
-            pairs = zip(nodes.tolist(), terms.tolist(), strict=True)
-            self.left_over = [(node, self._terms[number]) for node, number in pairs]
-            return None
-        starts = self._trie.child_first[nodes]
-        counts = self._trie.child_first[nodes + 1] - starts
-        children = self._trie.child[_ranges(starts, counts)]
-        parents = np.repeat(terms, counts)
-        edges = self._trie.byte[children]
-        following = self._rows[parents, edges]
-        unknown = following == _UNKNOWN
-        if unknown.any():
-            self._fill(np.unique(parents[unknown] * np.int32(256) + edges[unknown]))
-            following = self._rows[parents, edges]
-        alive = following != _DEAD
-        return children[alive], following[alive]
-
-    def _fill(self, pairs: Ints) -> None:
-        found: list[int] = pairs.tolist()
-        for number, byte in (divmod(pair, 256) for pair in found):
-            following = self._number(self._terms[number].step(byte))
-            self._rows[number, byte] = following
-
-    def _number(self, term: Term) -> int:
-        found = self._numbers.get(term)
+    def leaf(self, leaf: Term, node: int) -> LeafWalk:
+        """Return the walk of a shared leaf from a node."""
+        key = (leaf.shared_key, node)
+        found = self._leaves.get(key)
         if found is None:
-            found = self._numbers[term] = len(self._terms)
-            self._terms.append(term)
-            if found == len(self._rows):
-                self._rows = np.concatenate((self._rows, np.full_like(self._rows, _UNKNOWN)))
+            found = self._strings.walk(leaf, node, self.leaf) if isinstance(leaf, StringBody) else None
+            if found is None:
+                found = self._byte_by_byte(leaf, node)
+            self._leaves.put(key, found, found.size_bytes)
         return found
 
+    def _byte_by_byte(self, leaf: Term, node: int) -> LeafWalk:
+        inside: list[int] = []
+        exits: list[int] = []
+        empty = leaf.arena.empty
+        stack = [(node, leaf)]
+        while stack:
+            at, term = stack.pop()
+            kids = self.trie.kids(at)
+            if not kids:
+                continue
+            for byte, child in kids.items():
+                following = term.step(byte)
+                if following is empty:
+                    continue
+                (exits if following.nullable else inside).append(child)
+                stack.append((child, following))
+        ids = ids_at(self.trie, np.array(inside, np.int32))
+        if node:
+            return LeafWalk(ids, np.array(sorted(exits), np.int32), self.trie)
+        mask = np.zeros(self.width + 1, np.bool_)
+        mask[ids] = True
+        return LeafWalk(mask, np.array(sorted(exits), np.int32), self.trie)
 
-class _Levels:
-    """Iterate over the levels of a wide walk."""
 
-    def __init__(self, wide: _Wide, nodes: Ints, terms: Ints) -> None:
-        self._wide = wide
-        self._nodes = nodes
-        self._terms = terms
+class _Walk:
+    """Walk once, for one mask."""
 
-    def __iter__(self) -> _Levels:
-        return self
+    def __init__(self, walker: Walker, arena: Arena) -> None:
+        self._walker = walker
+        self._trie = walker.trie
+        self._arena = arena
+        self._empty, self._epsilon = arena.empty, arena.epsilon
+        self._alive: list[int] = []
+        self._wide: list[LeafWalk] = []
+        self._exit_ids: list[Ints] = []
+        self._stack: list[tuple[Term, Spots, _Frame | None]] = []
+        self._frames: dict[tuple[int, int], _Then] = {}
+        self._met: dict[tuple[int, int], set[int]] = {}
 
-    def __next__(self) -> tuple[Ints, Ints]:
-        found = self._wide.below(self._nodes, self._terms)
-        if found is None or not len(found[0]):
-            raise StopIteration
-        self._nodes, self._terms = found
+    def mask(self, term: Term) -> Mask:
+        stack, spend = self._stack, self._arena.spend
+        stack.append((term, self._trie.spot(0), None))
+        while stack:
+            part, spots, outer = stack.pop()
+            spend(1)
+            handler = _HANDLERS.get(type(part))
+            if handler is not None:
+                handler(self, part, spots, outer)
+            elif isinstance(part, Deferred):
+                stack.append((part.expansion, spots, outer))
+            else:
+                self._stepped(part, spots, outer)
+        return self._marked()
+
+    def _marked(self) -> Mask:
+        full = [walk.inside for walk in self._wide if walk.inside.dtype == np.bool_]
+        mask = full[0].copy() if full else np.zeros(self._walker.width + 1, np.bool_)
+        for more in full[1:]:
+            mask |= more
+        for walk in self._wide:
+            if walk.inside.dtype != np.bool_:
+                mask[walk.inside] = True
+        for ids in self._exit_ids:
+            mask[ids] = True
+        trie = self._trie
+        if trie.has_twins:
+            mask[ids_at(trie, np.array(self._alive, np.int32))] = True
+        elif self._alive:
+            mask[trie.column[self._alive]] = True
+        return mask
+
+    # Each of the following takes a term, where it begins, and what comes after it.
+
+    def _located(self, term: Located, spots: Spots, outer: _Frame | None) -> None:
+        self._stack.append((term.inner, spots, outer))
+
+    def _sequence(self, term: Sequence, spots: Spots, outer: _Frame | None) -> None:
+        self._stack.append((term.head, spots, self._then(term.rest, outer)))
+
+    def _then(self, rest: Term, outer: _Frame | None) -> _Then:
+        """Return what goes on with ``rest``, each made once, so that ways which meet are walked once."""
+        key = (id(rest), id(outer))
+        found = self._frames.get(key)
+        if found is None:
+            found = self._frames[key] = _Then(rest, outer)
         return found
 
+    def _capture(self, term: Capture, spots: Spots, outer: _Frame | None) -> None:
+        for node in spots.nodes:
+            skip = len(self._trie.path(node)) if node else 0
+            spot = self._trie.spot(node)
+            self._stack.append((term.head, spot, _Captured(term.captured, skip, term.follow, outer)))
 
-def _ranges(starts: Ints, counts: Ints) -> NDArray[np.int64]:
-    """Return all numbers of the ranges that begin at ``starts`` and hold ``counts`` numbers, one after the other."""
-    ends = np.cumsum(counts)
-    total = int(ends[-1]) if len(ends) else 0
-    return np.arange(total) + np.repeat(starts - (ends - counts), counts)
+    def _choice(self, term: Choice, spots: Spots, outer: _Frame | None) -> None:
+        self._arena.spend(len(term.options))
+        self._stack.extend((option, spots, outer) for option in term.options)
+
+    def _literal(self, term: Literal, spots: Spots, outer: _Frame | None) -> None:
+        children = spots.by_byte.get(term.data[term.offset])
+        if children is None:
+            return
+        ended: list[int] = []
+        self._follow(term.data, term.offset + 1, children, ended)
+        if ended:
+            self._exit(ended, outer)
+
+    def _follow(self, data: bytes, offset: int, nodes: list[int], ended: list[int]) -> None:
+        """Follow a text from nodes to which its byte before ``offset`` led."""
+        kids, alive = self._trie.kids, self._alive
+        end = len(data)
+        for node in nodes:
+            for at in range(offset, end):
+                alive.append(node)
+                node = kids(node).get(data[at], 0)
+                if not node:
+                    break
+            else:
+                ended.append(node)
+
+    def _literal_set(self, term: LiteralSet, spots: Spots, outer: _Frame | None) -> None:
+        ended: list[int] = []
+        if term.nullable:
+            self._leave(spots.nodes, outer)
+        texts, alive = term.texts, self._alive
+        stack = [(spots.by_byte, term.low, term.high, term.offset)]
+        while stack:
+            below, low, high, offset = stack.pop()
+            if len(texts[low]) == offset:
+                low += 1
+            if len(below) < high - low:
+                groups = ((byte, *_texts_with(texts, low, high, offset, byte)) for byte in below)
+            else:
+                groups = _groups(texts, low, high, offset)
+            for byte, first, end in groups:
+                children = below.get(byte)
+                if children is None or first == end:
+                    continue
+                if end - first == 1:
+                    self._follow(texts[first], offset + 1, children, ended)
+                    continue
+                if len(texts[first]) == offset + 1:
+                    ended.extend(children)
+                else:
+                    alive.extend(children)
+                stack.append((self._trie.spots(children).by_byte, first, end, offset + 1))
+        if ended:
+            self._exit(ended, outer)
+
+    def _string(self, term: StringBody, spots: Spots, outer: _Frame | None) -> None:
+        if term.pending is not None:
+            self._stepped(term, spots, outer)
+            return
+        for node in spots.nodes:
+            walk = self._walker.leaf(term, node)
+            self._wide.append(walk)
+            if isinstance(outer, _Captured):
+                self._release(walk.exits.tolist(), outer)
+                continue
+            self._exit_ids.append(walk.exit_ids)
+            if outer is not None and walk.open_exits.nodes:
+                self._stack.append((outer.rest, walk.open_exits, outer.outer))
+
+    def _stepped(self, term: Term, spots: Spots, outer: _Frame | None) -> None:
+        met = self._met.setdefault((id(term), id(outer)), set())
+        if not met.isdisjoint(spots.nodes):
+            spots = self._trie.spots([node for node in spots.nodes if node not in met])
+        met.update(spots.nodes)
+        if term.nullable:
+            self._leave(spots.nodes, outer)
+        alive, empty, epsilon = self._alive, self._empty, self._epsilon
+        below = spots.by_byte
+        live = None if term.is_transient else term.partition.live
+        ended: list[int] = []
+        further: dict[Term, list[int]] = {}
+        for byte in below if live is None or len(below) <= len(live) else live:
+            children = below.get(byte)
+            if children is None:
+                continue
+            following = term.step(byte)
+            if following is epsilon:
+                ended.extend(children)
+            elif following is not empty:
+                alive.extend(children)
+                further.setdefault(following, []).extend(children)
+        if ended:
+            self._exit(ended, outer)
+        for following, children in further.items():
+            onward = self._trie.spots(children)
+            if onward.by_byte:
+                self._stack.append((following, onward, outer))
+
+    def _exit(self, nodes: list[int], outer: _Frame | None) -> None:
+        """Mark nodes at which a term ends, where what follows can go on, and go on with it."""
+        if not isinstance(outer, _Captured):
+            self._alive.extend(nodes)
+        self._leave(nodes, outer)
+
+    def _leave(self, nodes: list[int], outer: _Frame | None) -> None:
+        """Go on with what follows a term that ends at the nodes."""
+        if isinstance(outer, _Captured):
+            self._release(nodes, outer)
+        elif outer is not None:
+            spots = self._trie.spots(nodes)
+            if spots.by_byte:
+                self._stack.append((outer.rest, spots, outer.outer))
+
+    def _release(self, nodes: list[int], frame: _Captured) -> None:
+        """Go on behind a captured text; what follows is made only where a token reaches beyond what they all begin with."""
+        kids, opening = self._trie.kids, frame.follow.opening
+        for node in nodes:
+            at, read = node, 0
+            if opening:
+                self._alive.append(node)
+                while read < len(opening) and at:
+                    at = kids(at).get(opening[read], 0)
+                    read += 1
+                    if at:
+                        self._alive.append(at)
+                if not at or not kids(at):
+                    continue
+            captured = frame.captured + self._trie.path(node)[frame.skip :]
+            rest = frame.follow.after(self._arena, captured).walk(opening)
+            if rest is self._empty:
+                continue
+            if not opening:
+                self._alive.append(node)
+            self._stack.append((rest, self._trie.spot(at), frame.outer))
 
 
-def _ids(trie: Trie, nodes: Ints) -> Ints:
-    """Return the ids of the tokens that end at the given nodes."""
-    starts = trie.first[nodes]
-    return trie.order[_ranges(starts, trie.first[nodes + 1] - starts)]
+def _texts_with(texts: tuple[bytes, ...], low: int, high: int, offset: int, byte: int) -> tuple[int, int]:
+    """Return the range of texts that go on with a byte."""
 
+    def at(text: bytes) -> int:
+        return text[offset]
+
+    start = bisect_left(texts, byte, low, high, key=at)
+    return start, bisect_left(texts, byte + 1, start, high, key=at)
+
+
+def _groups(texts: tuple[bytes, ...], low: int, high: int, offset: int) -> Iterable[tuple[int, int, int]]:
+    """Yield each byte that texts of a range go on with, and the range of these."""
+    start = low
+    for at in range(low + 1, high + 1):
+        if at == high or texts[at][offset] != texts[start][offset]:
+            yield texts[start][offset], start, at
+            start = at
+
+
+_HANDLERS = {
+    Located: _Walk._located,
+    Sequence: _Walk._sequence,
+    Capture: _Walk._capture,
+    Choice: _Walk._choice,
+    Literal: _Walk._literal,
+    LiteralSet: _Walk._literal_set,
+    StringBody: _Walk._string,
+}
 
 __all__ = ["LeafWalk", "Mask", "Walker"]

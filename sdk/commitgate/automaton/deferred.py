@@ -122,6 +122,11 @@ class Follow(ABC):
     def place(self) -> str | None:
         """Return the JSON pointer, in the schema, of the captured text."""
 
+    @property
+    def opening(self) -> bytes:
+        """Return bytes that follow every captured text, none of which is forbidden; no bytes where it is not known."""
+        return b""
+
     @abstractmethod
     def after(self, arena: Arena, captured: bytes) -> Term:
         """Return the term that follows; the empty term where the captured text is forbidden."""
@@ -164,6 +169,11 @@ class AnyFollow(Follow):
     def place(self) -> str | None:
         places = {follow.place for follow in self.follows}
         return places.pop() if len(places) == 1 else None
+
+    @property
+    def opening(self) -> bytes:
+        openings = {follow.opening for follow in self.follows}
+        return openings.pop() if len(openings) == 1 else b""
 
     def after(self, arena: Arena, captured: bytes) -> Term:
         return arena.choice(follow.after(arena, captured) for follow in self.follows)

@@ -6,6 +6,9 @@ Source: Owens, Reppy and Turon, "Regular-expression derivatives re-examined", 20
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from itertools import compress
+
+_BYTES = range(256)
 
 
 class Partition:
@@ -15,13 +18,15 @@ class Partition:
         class_of: 256 entries, byte to class.
         count: number of classes, the dead one included.
         representatives: one byte of each class; entry 0 has no meaning.
+        live: the bytes that are not dead, ascending.
     """
 
-    __slots__ = ("class_of", "count", "representatives")
+    __slots__ = ("class_of", "count", "live", "representatives")
 
     def __init__(self, class_of: bytes) -> None:
         self.class_of = class_of
         self.count = max(class_of) + 1
+        self.live = bytes(compress(_BYTES, class_of))
         self.representatives = (0, *(class_of.index(number) for number in range(1, self.count)))
 
     @staticmethod

@@ -96,8 +96,18 @@ class Spelling:
             if writable and point not in short and all(self.may_write(digit) for digit in b"%02x" % point)
         )
 
+    @cached_property
+    def _plain(self) -> bytes:
+        """Return the bytes of ASCII that stand for themselves."""
+        return bytes(
+            byte for byte in range(0x20, 0x80) if byte not in (QUOTE, BACKSLASH) and self.may_write(byte)
+        )
+
     def text(self, text: str) -> bytes | None:
         """Return the canonical spelling of ``text`` without quotes; None where the alphabet cannot write it."""
+        whole = text.encode("utf-8", "surrogatepass")
+        if not whole.translate(None, self._plain):
+            return whole
         parts: list[bytes] = []
         short = {point: bytes((BACKSLASH, byte)) for byte, point in SHORT_ESCAPES.items()}
         for character in text:

@@ -71,7 +71,7 @@ class DfaState(CharacterState):
             return None
         least, most = max(self.least - 1, 0), None if self.most is None else self.most - 1
         targets = {target for _, target in self.dfa.rows[self.at]}
-        if not all(_is_live(self.dfa, target, least, most) for target in targets):
+        if not all(is_live(self.dfa, target, least, most) for target in targets):
             return None
         return DfaState(self.dfa, self.at, min(self.least, 1), None)
 
@@ -98,10 +98,10 @@ def standing(dfa: Dfa, at: int, least: int, most: int | None) -> CharacterState 
     """Return the state of what remains at ``at`` under the bounds; None where no text is left."""
     if at == dfa.universal:
         return Length(least, most)
-    return DfaState(*dfa.residual(at), least, most) if _is_live(dfa, at, least, most) else None
+    return DfaState(*dfa.residual(at), least, most) if is_live(dfa, at, least, most) else None
 
 
-def _is_live(dfa: Dfa, at: int, least: int, most: int | None) -> bool:
+def is_live(dfa: Dfa, at: int, least: int, most: int | None) -> bool:
     lengths = dfa.lengths
     if least > 0 and most is not None:
         return bool(lengths.within(least, most) >> at & 1)
@@ -359,6 +359,7 @@ __all__ = [
     "TooManyStates",
     "bounded",
     "characters_in_words",
+    "is_live",
     "labelled",
     "of_lengths",
     "of_texts",

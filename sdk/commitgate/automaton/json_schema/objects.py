@@ -327,6 +327,11 @@ class _Key(Follow):
     def place(self) -> str | None:
         return self.members.place
 
+    @property
+    def opening(self) -> bytes:
+        # Only ``generate`` has one text there; and its keys that may not follow are no texts of the string at all.
+        return self.members.grammar.key_separator_text
+
 
 @dataclass(frozen=True, slots=True)
 class DeclaredKey(_Key):

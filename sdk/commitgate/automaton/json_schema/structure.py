@@ -84,17 +84,27 @@ class Grammar:
     @property
     def item_separator(self) -> Term:
         """Return what stands between two items or members."""
-        return self.arena.sequence(self.arena.literal(b","), self._space_after)
+        fixed = self._fixed(b",")
+        return self.arena.sequence(self.arena.literal(b","), self.space) if fixed is None else self.arena.literal(fixed)
 
     @property
     def key_separator(self) -> Term:
         """Return what stands between a key's closing quote and its value."""
-        return self.arena.chain(self.space, self.arena.literal(b":"), self._space_after)
+        fixed = self.key_separator_text
+        if fixed:
+            return self.arena.literal(fixed)
+        return self.arena.chain(self.space, self.arena.literal(b":"), self.space)
 
     @property
-    def _space_after(self) -> Term:
-        is_python = self.is_generating and self.style.white_space == "python"
-        return self.arena.literal(b" ") if is_python else self.space
+    def key_separator_text(self) -> bytes:
+        """Return the one text that stands between a key and its value; no bytes where there are several."""
+        return self._fixed(b":") or b""
+
+    def _fixed(self, mark: bytes) -> bytes | None:
+        """Return a mark with the white space behind it; None where there may be more or less of that."""
+        if not self.is_generating or isinstance(self.style.white_space, FreeSpace):
+            return None
+        return mark + b" " if self.style.white_space == "python" else mark
 
     def written(self, texts: TextLanguage, longest: int) -> TextLanguage | None:
         """Return the texts that may be written, none longer than ``longest`` where that leaves any; None for none.

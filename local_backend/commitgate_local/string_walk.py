@@ -1,0 +1,347 @@
+"""Say what a state inside a JSON string makes of every token, by its automaton over characters.
+
+A bound of the length alone is one comparison with how many characters each token holds. An automaton is walked level by
+level over all tokens at once. A set of excluded texts differs from what it is taken from only along these texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commitgate.automaton.spelling import StringBody
+from commitgate.automaton.strings import Length, NoneOf
+from commitgate.automaton.text_language import DfaState, is_live
+from commitgate_local.bounded import BoundedCache
+from commitgate_local.character_trie import CharacterTrie
+from commitgate_local.trie import Spots, ids_at
+
+if TYPE_CHECKING:
+    from commitgate.automaton.alphabet import Alphabet
+    from commitgate.automaton.dfa import Dfa
+    from commitgate.automaton.spelling import Spelling
+    from commitgate.automaton.terms import Term
+    from commitgate_local.trie import Ints, Trie
+
+Mask: TypeAlias = NDArray[np.bool_]
+Booleans: TypeAlias = NDArray[np.bool_]
+
+_QUOTE = 0x22
+
+# States times classes of an automaton that is walked as one table; a larger one is walked state by state.
+_TABLE_ENTRIES = 4_000_000
+
+# Most memory for what several states of one automaton have in common, twice.
+_WORKING_BYTES = 8 * 1024 * 1024
+
+_NEVER = np.iinfo(np.int32).max
+"""More characters than any bound allows: what is never legal."""
+_LONGEST_TOKEN = 1 << 20
+
+
+@dataclass(frozen=True)
+class LeafWalk:
+    """Say what one leaf term makes of the tokens below a node, whatever follows the leaf.
+
+    Attributes:
+        inside: tokens after which the leaf has begun or goes on, and may not end: as a mask where the node is the root,
+            [width + 1] bool; else as ids.
+        exits: nodes whose path is a whole text of the leaf, ascending.
+        trie: the tree that was walked.
+    """
+
+    inside: Mask | Ints
+    exits: Ints
+    trie: Trie
+
+    @cached_property
+    def exit_ids(self) -> Ints:
+        """Return the ids of the tokens that end at the exits."""
+        return ids_at(self.trie, self.exits)
+
+    @cached_property
+    def open_exits(self) -> Spots:
+        """Return the exits below which there are further nodes."""
+        return Spots(self.trie, self.exits[self.trie.end[self.exits] > self.exits + 1].tolist())
+
+    @property
+    def size_bytes(self) -> int:
+        """Return the memory that it takes, all of its lazy parts included."""
+        return self.inside.nbytes + 12 * len(self.exits) + 400
+
+
+class StringWalks:
+    """Walk strings over one vocabulary. Usable from several threads: two that race build the same.
+
+    Args:
+        trie: the tree of the vocabulary.
+        width: number of logits columns.
+    """
+
+    def __init__(self, trie: Trie, width: int) -> None:
+        self._trie = trie
+        self._width = width
+        self._characters: dict[tuple[int, Spelling], CharacterTrie] = {}
+        self._walked: BoundedCache[object, Ints] = BoundedCache(_WORKING_BYTES)
+        self._classes: BoundedCache[object, Ints] = BoundedCache(_WORKING_BYTES)
+        self._columns: dict[Spelling, Ints] = {}
+        self._needed: dict[tuple[int, Spelling], tuple[Ints, Ints]] = {}
+
+    def walk(self, leaf: StringBody, node: int, other: Callable[[Term, int], LeafWalk]) -> LeafWalk | None:
+        """Return the walk of a leaf from a node; None where it must be walked byte by byte.
+
+        Args:
+            leaf: the term.
+            node: where in the tree it begins.
+            other: gives the walk of another leaf, which may be remembered.
+        """
+        if leaf.pending is not None or not leaf.spelling.is_canonical:
+            return None
+        match leaf.state:
+            case Length(least, most):
+                return self._of_length(self._below(node, leaf.spelling), least, most)
+            case DfaState() as state if len(state.dfa) * state.dfa.alphabet.count <= _TABLE_ENTRIES:
+                return self._of_automaton(self._below(node, leaf.spelling), state)
+            case NoneOf(base=base):
+                return self._without_texts(leaf, node, other(StringBody.make(leaf.arena, base, leaf.spelling), node))
+            case _:
+                return None
+
+    def _below(self, node: int, spelling: Spelling) -> CharacterTrie:
+        key = (node, spelling)
+        found = self._characters.get(key)
+        if found is None:
+            found = self._characters[key] = CharacterTrie(self._trie, node, spelling)
+        return found
+
+    def _found(self, below: CharacterTrie, characters: Booleans, halves: Booleans, exits: Booleans) -> LeafWalk:
+        found = below.exit_node[exits]
+        if below.node[0]:
+            ids, at = below.character_tokens
+            half_ids, half_at = below.half_tokens
+            return LeafWalk(np.concatenate((ids[characters[at]], half_ids[halves[half_at]])), found, self._trie)
+        # The beginning is no token, so its place stands for all columns that are none.
+        characters[0] = False
+        inside = characters[self._character_of_column(below)]
+        half_ids, half_at = below.half_tokens
+        inside[half_ids] = halves[half_at]
+        return LeafWalk(inside, found, self._trie)
+
+    def _character_of_column(self, below: CharacterTrie) -> Ints:
+        """Return for each column the character that its token ends with, 0 where it does not. [width + 1] int32"""
+        found = self._columns.get(below.spelling)
+        if found is None:
+            ids, at = below.character_tokens
+            found = np.zeros(self._width + 1, np.int32)
+            found[ids] = at
+            self._columns[below.spelling] = found
+        return found
+
+    def _of_length(self, below: CharacterTrie, least: int, most: int | None) -> LeafWalk:
+        ids, needed = self._needs(below)
+        bound = _NEVER - 1 if most is None else most
+        inside = needed <= bound
+        depth = below.depth[below.exit_after]
+        exits = below.exit_node[(depth >= least) & (depth <= bound)]
+        return LeafWalk(inside if not below.node[0] else ids[inside], exits, self._trie)
+
+    def _needs(self, below: CharacterTrie) -> tuple[Ints, Ints]:
+        """Return the ids of tokens, and how many characters each holds at least; at the root for each column."""
+        key = (int(below.node[0]), below.spelling)
+        found = self._needed.get(key)
+        if found is None:
+            ids, at = below.character_tokens
+            half_ids, half_at = below.half_tokens
+            everyone = np.concatenate((ids, half_ids))
+            needed = np.concatenate((below.depth[at], below.depth[below.half_after[half_at]] + 1))
+            if not below.node[0]:
+                columns = np.full(self._width + 1, _NEVER, np.int32)
+                columns[everyone] = needed
+                everyone, needed = np.zeros(0, np.int32), columns
+            found = self._needed[key] = (everyone, needed)
+        return found
+
+    def _of_automaton(self, below: CharacterTrie, state: DfaState) -> LeafWalk:
+        dfa, dead = state.dfa, len(state.dfa)
+        states = self._states(below, dfa, state.at)
+        live = states != dead
+        if _is_counted(state):
+            live &= _in_bounds(below, state, states, live)
+        halves = self._live_halves(below, state, states, live)
+        accepting = np.zeros(dead + 1, np.bool_)
+        accepting[list(dfa.accepting)] = True
+        depth_then = below.depth[below.exit_after]
+        exits = accepting[states[below.exit_after]] & live[below.exit_after] & (depth_then >= state.least)
+        if state.most is not None:
+            exits &= depth_then <= state.most
+        return self._found(below, live, halves, exits)
+
+    def _live_halves(self, below: CharacterTrie, state: DfaState, states: Ints, live: Booleans) -> Booleans:
+        found = np.zeros(len(below.half_node), np.bool_)
+        open_ = np.flatnonzero(live[below.half_after])
+        after = below.half_after[open_]
+        depths = below.depth[after] if _is_counted(state) else np.zeros(len(open_), np.int32)
+        kinds = below.half_kind[open_]
+        rows: dict[tuple[int, int], Booleans] = {}
+        for at, (standing, depth) in enumerate(zip(states[after].tolist(), depths.tolist(), strict=True)):
+            row = rows.get((standing, depth))
+            if row is None:
+                row = rows[standing, depth] = _live_kinds(below, state, standing, depth)
+            found[open_[at]] = row[kinds[at]]
+        return found
+
+    def _states(self, below: CharacterTrie, dfa: Dfa, start: int) -> Ints:
+        """Return the state after each character; states that differ in their counts alone share a walk."""
+        key = (int(below.node[0]), below.spelling, dfa, start)
+        found = self._walked.get(key)
+        if found is None:
+            found = _walk(below, dfa, start, self._letters(below, dfa.alphabet))
+            self._walked.put(key, found, found.nbytes)
+        return found
+
+    def _letters(self, below: CharacterTrie, alphabet: Alphabet) -> Ints:
+        key = (int(below.node[0]), below.spelling, alphabet)
+        found = self._classes.get(key)
+        if found is None:
+            found = _letters(below, alphabet)
+            self._classes.put(key, found, found.nbytes)
+        return found
+
+    def _without_texts(self, leaf: StringBody, node: int, base: LeafWalk) -> LeafWalk:
+        """Return the walk of ``leaf``, which excludes texts, given the walk without that."""
+        assert isinstance(leaf.state, NoneOf)
+        state, trie = leaf.state, self._trie
+        dead: list[int] = []
+        closed: list[int] = []
+        spelled = [leaf.spelling.text(text[state.offset :]) for text in state.table.texts[state.low : state.high]]
+        stack: list[tuple[int, Term, list[bytes]]] = [(node, leaf, sorted(text for text in spelled if text is not None))]
+        while stack:
+            at, term, texts = stack.pop()
+            kids = trie.kids(at)
+            if texts and not texts[0]:
+                quote = kids.get(_QUOTE)
+                if quote is not None and term.step(_QUOTE) is term.arena.empty:
+                    closed.append(quote)
+            for byte, tails in _by_first(texts).items():
+                child = kids.get(byte)
+                if child is None:
+                    continue
+                following = term.step(byte)
+                if following is following.arena.empty:
+                    dead.append(child)
+                elif isinstance(following, StringBody) and (
+                    following.pending is not None or isinstance(following.state, NoneOf)
+                ):
+                    stack.append((child, following, tails))
+        return self._taken_away(base, dead, closed)
+
+    def _taken_away(self, base: LeafWalk, dead: list[int], closed: list[int]) -> LeafWalk:
+        trie = self._trie
+        gone_nodes = [range(child, int(trie.end[child])) for child in (*dead, *closed)]
+        exits = base.exits
+        if gone_nodes:
+            is_gone = np.zeros(len(exits), np.bool_)
+            for nodes in gone_nodes:
+                is_gone |= (exits >= nodes.start) & (exits < nodes.stop)
+            exits = exits[~is_gone]
+        if not dead:
+            return LeafWalk(base.inside, exits, trie)
+        gone = np.concatenate([trie.order[trie.first[child] : trie.first[trie.end[child]]] for child in dead])
+        if base.inside.dtype == np.bool_:
+            inside = base.inside.copy()
+            inside[gone] = False
+        else:
+            inside = np.setdiff1d(base.inside, gone)
+        return LeafWalk(inside, exits, trie)
+
+
+def _is_counted(state: DfaState) -> bool:
+    return bool(state.least) or state.most is not None
+
+
+def _by_first(texts: list[bytes]) -> dict[int, list[bytes]]:
+    found: dict[int, list[bytes]] = {}
+    for text in texts:
+        if text:
+            found.setdefault(text[0], []).append(text[1:])
+    return {byte: sorted(tails) for byte, tails in found.items()}
+
+
+def _walk(below: CharacterTrie, dfa: Dfa, start: int, letters: Ints) -> Ints:
+    """Return the state after each character; the number of states where it is dead. [characters] int32"""
+    dead, width = len(dfa), dfa.alphabet.count + 1
+    table = np.full((dead + 1, width), dead, np.int32)
+    for state, row in enumerate(dfa.rows):
+        for letter, target in row:
+            table[state, letter] = target
+    flat = table.ravel()
+    states = np.full(len(below.node), dead, np.int32)
+    states[0] = start
+    for low, high in zip(below.levels, below.levels[1:], strict=False):
+        level = flat[states[below.parent[low:high]] * width + letters[low:high]]
+        states[low:high] = level
+        if (level == dead).all():
+            break
+    return states
+
+
+def _letters(below: CharacterTrie, alphabet: Alphabet) -> Ints:
+    """Return the class of each character, the number of classes where it has none. [characters] int32"""
+    codes, at = below.distinct_codes
+    numbers = np.array(alphabet.numbers, np.int32)
+    numbers[numbers < 0] = alphabet.count
+    return numbers[np.searchsorted(np.array(alphabet.starts), codes, side="right") - 1][at]
+
+
+def _in_bounds(below: CharacterTrie, state: DfaState, states: Ints, live: Booleans) -> Booleans:
+    """Return the characters after which a text within the bounds is still possible. [characters] bool"""
+    count, lengths = len(state.dfa), state.dfa.lengths
+    if state.least and state.most is not None:
+        found = live.copy()
+        for depth, (low, high) in enumerate(zip(below.levels, below.levels[1:], strict=False), 1):
+            if not live[low:high].any():
+                break
+            found[low:high] = _live_states(state, depth)[states[low:high]]
+        return found
+    ends = np.zeros(count + 1, np.int32)
+    if state.most is not None:
+        ends[:count] = lengths.shortest()
+        return ends[states] + below.depth <= state.most
+    ends[:count] = [_NEVER - _LONGEST_TOKEN if longest is None else longest for longest in lengths.longest()]
+    return ends[states] + below.depth >= state.least
+
+
+def _live_kinds(below: CharacterTrie, state: DfaState, at: int, depth: int) -> Booleans:
+    """Return which half-read characters can become one that leads on, after ``depth`` characters. [kinds] bool"""
+    least, most = max(state.least - depth - 1, 0), None if state.most is None else state.most - depth - 1
+    if most is not None and most < 0:
+        return np.zeros(len(below.kinds), np.bool_)
+    pieces = [(low, high) for low, high, target in state.dfa.ranges(at) if is_live(state.dfa, target, least, most)]
+    if not pieces:
+        return np.zeros(len(below.kinds), np.bool_)
+    starts, ends = np.array(pieces).T
+    lows, highs, firsts = below.kind_ranges
+    following = np.searchsorted(ends, lows)
+    meets = (following < len(ends)) & (starts[np.minimum(following, len(starts) - 1)] <= highs)
+    return np.logical_or.reduceat(meets, firsts)
+
+
+def _live_states(state: DfaState, depth: int) -> Booleans:
+    """Return which states can still end after ``depth`` characters; the dead one cannot. [states + 1] bool"""
+    lengths, count = state.dfa.lengths, len(state.dfa)
+    found = np.zeros(count + 1, np.bool_)
+    assert state.most is not None
+    if depth > state.most:
+        return found
+    least, most = max(state.least - depth, 0), state.most - depth
+    members = lengths.within(least, most)
+    found[:count] = [members >> at & 1 for at in range(count)]
+    return found
+
+
+__all__ = ["LeafWalk", "Mask", "StringWalks"]
