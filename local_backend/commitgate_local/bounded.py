@@ -1,10 +1,8 @@
-"""Hold values up to a number of bytes, dropping those not used for longest."""
+"""Hold values up to a number of bytes, giving up those not used for long."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from contextlib import suppress
 from threading import Lock
 from typing import Generic, TypeVar
 
@@ -15,50 +13,66 @@ V = TypeVar("V")
 class BoundedCache(Generic[K, V]):
     """Remember values by key. Usable from several threads.
 
+    Values used since the older half was last given up are in the newer half, where finding one is a single look-up.
+
     Args:
         limit_bytes: most bytes, as the callers of ``put`` count them. The newest value is kept even where it alone
             is larger.
     """
 
     def __init__(self, limit_bytes: int) -> None:
-        self._limit = limit_bytes
-        self._values: OrderedDict[K, tuple[V, int]] = OrderedDict()
+        self._half = limit_bytes // 2
+        self._newer: dict[K, tuple[V, int]] = {}
+        self._older: dict[K, tuple[V, int]] = {}
+        self._newer_bytes = self._older_bytes = 0
         self._lock = Lock()
-        self.size_bytes = 0
 
     def __len__(self) -> int:
         """Return the number of values held."""
-        return len(self._values)
+        return len(self._newer) + len(self._older)
+
+    @property
+    def size_bytes(self) -> int:
+        """Return the bytes of all values held."""
+        return self._newer_bytes + self._older_bytes
 
     def get(self, key: K) -> V | None:
         """Return the value of a key, and count it as used; None where there is none."""
-        found = self._values.get(key)
+        found = self._newer.get(key)
+        if found is not None:
+            return found[0]
+        found = self._older.get(key)
         if found is None:
             return None
-        # Another thread may have dropped it in between; the value in hand is still right.
-        with suppress(KeyError):
-            self._values.move_to_end(key)
+        # Another thread may have given it up in between; the value in hand is still right.
+        self.put(key, *found)
         return found[0]
 
     def put(self, key: K, value: V, size_bytes: int) -> None:
-        """Remember a value, and drop the ones not used for longest until the limit is kept."""
+        """Remember a value, and give up ones not used for long where the limit would be passed."""
         with self._lock:
             self._remove(key)
-            self._values[key] = (value, size_bytes)
-            self.size_bytes += size_bytes
-            while self.size_bytes > self._limit and len(self._values) > 1:
-                self._remove(next(iter(self._values)))
+            if self._newer and self._newer_bytes + size_bytes > self._half:
+                self._older, self._older_bytes = self._newer, self._newer_bytes
+                self._newer, self._newer_bytes = {}, 0
+            self._newer[key] = (value, size_bytes)
+            self._newer_bytes += size_bytes
+            if self._newer_bytes > self._half:
+                self._older, self._older_bytes = {}, 0
 
     def discard(self, matches: Callable[[K], bool]) -> None:
         """Drop the values of all keys that match."""
         with self._lock:
-            for key in [key for key in self._values if matches(key)]:
+            for key in [key for half in (self._newer, self._older) for key in half if matches(key)]:
                 self._remove(key)
 
     def _remove(self, key: K) -> None:
-        found = self._values.pop(key, None)
+        found = self._newer.pop(key, None)
         if found is not None:
-            self.size_bytes -= found[1]
+            self._newer_bytes -= found[1]
+        found = self._older.pop(key, None)
+        if found is not None:
+            self._older_bytes -= found[1]
 
 
 __all__ = ["BoundedCache"]

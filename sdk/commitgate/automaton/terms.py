@@ -376,7 +376,10 @@ class Term(ABC):
         """Return what may follow all of ``data``."""
         term = self
         for byte in data:
-            term = term.step(byte)
+            # What ``step`` does first, without the call: most texts go where texts went before.
+            successors = term._next
+            following = None if successors is None else successors[term._class_of[byte]]
+            term = term.step(byte) if following is None else following
         return term
 
     @property
@@ -681,12 +684,17 @@ class Sequence(Term):
         parts: list[Term] = []
         term: Term = self
         size = 0
+        is_same = True
         while type(term) is Sequence and size <= reach:
-            parts.append(term.head.saturated(reach))
-            size += term.head.least_bytes
+            head = term.head
+            parts.append(head.saturated(reach))
+            is_same = is_same and parts[-1] is head
+            size += head.least_bytes
             term = term.rest
         if size <= reach:
             parts.append(term.saturated(reach))
+            if is_same and parts[-1] is term:
+                return self
         return self.arena.chain(*parts)
 
     def describe(self) -> str:
@@ -761,7 +769,9 @@ class Choice(Term):
         self.options = options
 
     def saturated(self, reach: int) -> Term:
-        return self.arena.choice(option.saturated(reach) for option in self.options)
+        parts = [option.saturated(reach) for option in self.options]
+        is_same = all(part is option for part, option in zip(parts, self.options, strict=True))
+        return self if is_same else self.arena.choice(parts)
 
     def describe(self) -> str:
         return _one_of(self.ways_on())
