@@ -10,10 +10,9 @@ Source: RFC 3629 section 4 (well-formed UTF-8), RFC 8259 section 7 (escapes).
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 Intervals: TypeAlias = "tuple[tuple[int, int], ...]"
 Longs: TypeAlias = NDArray[np.int64]
-IntT = TypeVar("IntT", np.int32, np.int64)
 
 _QUOTE = 0x22
 _BACKSLASH = 0x5C
@@ -81,7 +79,7 @@ class _Escapes:
 
 
 class CharacterTrie:
-    """Arrange the texts below one node as characters. Character node 0 is the beginning, the others follow their parents.
+    """Arrange the texts below one node as characters. Character 0 is the beginning; others follow their parents.
 
     Args:
         trie: the tree of the vocabulary.
@@ -89,6 +87,9 @@ class CharacterTrie:
         spelling: which spellings are legal; it must be canonical.
 
     Attributes:
+        trie: the tree of the vocabulary.
+        start: the node at which a character begins.
+        spelling: which spellings are legal.
         node: the tree's node at which each character ends; ``start`` first. [characters] int32
         parent: the character before; the first is its own. [characters] int32
         code: code point of each character; 0 for the first. [characters] int32
@@ -104,6 +105,7 @@ class CharacterTrie:
 
     def __init__(self, trie: Trie, start: int, spelling: Spelling) -> None:
         self.trie = trie
+        self.start = start
         self.spelling = spelling
         self._escapes = _Escapes.of(spelling)
         self._raw_starts = np.array([low for low, _ in spelling.raw] or [0], np.int64)
@@ -111,53 +113,47 @@ class CharacterTrie:
         self._read(start)
 
     def _read(self, start: int) -> None:
-        characters = [(_ints([start]), _ints([0]), _ints([0]))]
+        characters = [(_ints([start]), _ints([0]), _ints([0]), _ints([0]))]
         halves: list[tuple[Ints, Ints, Longs]] = []
         exits: list[tuple[Ints, Ints]] = []
-        nodes, after, kinds = _ints([start]), _ints([0]), np.zeros(1, np.int64)
+        nodes, after, depth, kinds = _ints([start]), _ints([0]), _ints([0]), np.zeros(1, np.int64)
         count = 1
         while len(nodes):
             children, counts = child_ranges(self.trie, nodes)
-            after, kinds = np.repeat(after, counts), np.repeat(kinds, counts)
+            after, depth, kinds = np.repeat(after, counts), np.repeat(depth, counts), np.repeat(kinds, counts)
             byte = self.trie.byte[children].astype(np.int64)
             code, kind = self._step(kinds, byte)
             is_exit = (kinds == 0) & (byte == _QUOTE) & self.spelling.may_write(_QUOTE)
-            if is_exit.any():
-                exits.append((children[is_exit], after[is_exit]))
+            exits.append((children[is_exit], after[is_exit]))
             whole, half = code >= 0, kind > 0
             found = int(np.count_nonzero(whole))
             numbers = np.arange(count, count + found, dtype=np.int32)
             count += found
-            characters.append((children[whole], after[whole], code[whole].astype(np.int32)))
+            characters.append((children[whole], after[whole], code[whole].astype(np.int32), depth[whole] + 1))
             halves.append((children[half], after[half], kind[half]))
             nodes = np.concatenate((children[whole], children[half]))
             after = np.concatenate((numbers, after[half]))
+            depth = np.concatenate((depth[whole] + 1, depth[half]))
             kinds = np.concatenate((np.zeros(found, np.int64), kind[half]))
-        self._arrange(*(_joined([part[n] for part in characters], np.int32) for n in range(3)))
-        self.half_node = _joined([part[0] for part in halves], np.int32)
-        self.half_after = self._number[_joined([part[1] for part in halves], np.int32)]
-        distinct, self.half_kind = np.unique(_joined([part[2] for part in halves], np.int64), return_inverse=True)
+        self._arrange(*(np.concatenate([part[column] for part in characters]) for column in range(4)))
+        self.half_node = np.concatenate([part[0] for part in halves])
+        self.half_after = self._number[np.concatenate([part[1] for part in halves])]
+        distinct, at = np.unique(np.concatenate([part[2] for part in halves]), return_inverse=True)
+        self.half_kind: Ints = at.astype(np.int32)
         self.kinds: tuple[Intervals, ...] = tuple(self._becoming(kind) for kind in distinct.tolist())
-        exit_node = _joined([part[0] for part in exits], np.int32)
+        exit_node = np.concatenate([part[0] for part in exits])
         exit_order = np.argsort(exit_node)
         self.exit_node = exit_node[exit_order]
-        self.exit_after = self._number[_joined([part[1] for part in exits], np.int32)[exit_order]]
+        self.exit_after = self._number[np.concatenate([part[1] for part in exits])[exit_order]]
 
-    def _arrange(self, node: Ints, parent: Ints, code: Ints) -> None:
+    def _arrange(self, node: Ints, parent: Ints, code: Ints, depth: Ints) -> None:
         """Sort the characters by how many came before, so that a level is a slice."""
-        depth = np.zeros(len(node), np.int32)
-        # Parents stand before their characters, byte by byte, but a character takes one to six bytes.
-        levels: list[int] = [0] * len(node)
-        parents: list[int] = parent.tolist()
-        for at in range(1, len(node)):
-            levels[at] = levels[parents[at]] + 1
-        depth[:] = levels
         order = np.argsort(depth, kind="stable")
         self._number = np.empty(len(node), np.int32)
         self._number[order] = np.arange(len(node), dtype=np.int32)
         self.node, self.code, self.depth = node[order], code[order], depth[order]
         self.parent = self._number[parent[order]]
-        self.levels: list[int] = np.concatenate(([1], 1 + np.cumsum(np.bincount(depth)[1:]))).tolist()
+        self.levels: list[int] = np.cumsum(np.bincount(depth)).tolist()
 
     def _step(self, kinds: Longs, byte: Longs) -> tuple[Longs, Longs]:
         """Return the code point that is whole after each byte, else -1, and what is open, else 0."""
@@ -249,10 +245,6 @@ def _tokens(trie: Trie, nodes: Ints, first: int) -> tuple[Ints, Ints]:
 
 def _ints(values: list[int]) -> Ints:
     return np.array(values, np.int32)
-
-
-def _joined(parts: Sequence[NDArray[IntT]], kind: type[IntT]) -> NDArray[IntT]:
-    return np.concatenate(parts).astype(kind, copy=False) if parts else np.zeros(0, kind)
 
 
 __all__ = ["CharacterTrie", "Intervals"]

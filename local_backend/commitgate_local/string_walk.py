@@ -7,8 +7,6 @@ level over all tokens at once. A set of excluded texts differs from what it is t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -19,7 +17,7 @@ from commitgate.automaton.strings import Length, NoneOf
 from commitgate.automaton.text_language import DfaState, is_live
 from commitgate_local.bounded import BoundedCache
 from commitgate_local.character_trie import CharacterTrie
-from commitgate_local.trie import Spots, ids_at
+from commitgate_local.leaf_walk import NO_IDS, LeafWalk
 
 if TYPE_CHECKING:
     from commitgate.automaton.alphabet import Alphabet
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from commitgate.automaton.terms import Term
     from commitgate_local.trie import Ints, Trie
 
-Mask: TypeAlias = NDArray[np.bool_]
 Booleans: TypeAlias = NDArray[np.bool_]
 
 _QUOTE = 0x22
@@ -42,37 +39,6 @@ _WORKING_BYTES = 8 * 1024 * 1024
 _NEVER = np.iinfo(np.int32).max
 """More characters than any bound allows: what is never legal."""
 _LONGEST_TOKEN = 1 << 20
-
-
-@dataclass(frozen=True)
-class LeafWalk:
-    """Say what one leaf term makes of the tokens below a node, whatever follows the leaf.
-
-    Attributes:
-        inside: tokens after which the leaf has begun or goes on, and may not end: as a mask where the node is the root,
-            [width + 1] bool; else as ids.
-        exits: nodes whose path is a whole text of the leaf, ascending.
-        trie: the tree that was walked.
-    """
-
-    inside: Mask | Ints
-    exits: Ints
-    trie: Trie
-
-    @cached_property
-    def exit_ids(self) -> Ints:
-        """Return the ids of the tokens that end at the exits."""
-        return ids_at(self.trie, self.exits)
-
-    @cached_property
-    def open_exits(self) -> Spots:
-        """Return the exits below which there are further nodes."""
-        return Spots(self.trie, self.exits[self.trie.end[self.exits] > self.exits + 1].tolist())
-
-    @property
-    def size_bytes(self) -> int:
-        """Return the memory that it takes, all of its lazy parts included."""
-        return self.inside.nbytes + 12 * len(self.exits) + 400
 
 
 class StringWalks:
@@ -121,16 +87,16 @@ class StringWalks:
 
     def _found(self, below: CharacterTrie, characters: Booleans, halves: Booleans, exits: Booleans) -> LeafWalk:
         found = below.exit_node[exits]
-        if below.node[0]:
+        half_ids, half_at = below.half_tokens
+        if below.start:
             ids, at = below.character_tokens
-            half_ids, half_at = below.half_tokens
-            return LeafWalk(np.concatenate((ids[characters[at]], half_ids[halves[half_at]])), found, self._trie)
+            inside = np.concatenate((ids[characters[at]], half_ids[halves[half_at]]))
+            return LeafWalk(None, inside, found, self._trie)
         # The beginning is no token, so its place stands for all columns that are none.
         characters[0] = False
-        inside = characters[self._character_of_column(below)]
-        half_ids, half_at = below.half_tokens
-        inside[half_ids] = halves[half_at]
-        return LeafWalk(inside, found, self._trie)
+        columns = characters[self._character_of_column(below)]
+        columns[half_ids] = halves[half_at]
+        return LeafWalk(columns, NO_IDS, found, self._trie)
 
     def _character_of_column(self, below: CharacterTrie) -> Ints:
         """Return for each column the character that its token ends with, 0 where it does not. [width + 1] int32"""
@@ -148,21 +114,23 @@ class StringWalks:
         inside = needed <= bound
         depth = below.depth[below.exit_after]
         exits = below.exit_node[(depth >= least) & (depth <= bound)]
-        return LeafWalk(inside if not below.node[0] else ids[inside], exits, self._trie)
+        if below.start:
+            return LeafWalk(None, ids[inside], exits, self._trie)
+        return LeafWalk(inside, NO_IDS, exits, self._trie)
 
     def _needs(self, below: CharacterTrie) -> tuple[Ints, Ints]:
         """Return the ids of tokens, and how many characters each holds at least; at the root for each column."""
-        key = (int(below.node[0]), below.spelling)
+        key = (below.start, below.spelling)
         found = self._needed.get(key)
         if found is None:
             ids, at = below.character_tokens
             half_ids, half_at = below.half_tokens
             everyone = np.concatenate((ids, half_ids))
             needed = np.concatenate((below.depth[at], below.depth[below.half_after[half_at]] + 1))
-            if not below.node[0]:
+            if not below.start:
                 columns = np.full(self._width + 1, _NEVER, np.int32)
                 columns[everyone] = needed
-                everyone, needed = np.zeros(0, np.int32), columns
+                everyone, needed = NO_IDS, columns
             found = self._needed[key] = (everyone, needed)
         return found
 
@@ -197,7 +165,7 @@ class StringWalks:
 
     def _states(self, below: CharacterTrie, dfa: Dfa, start: int) -> Ints:
         """Return the state after each character; states that differ in their counts alone share a walk."""
-        key = (int(below.node[0]), below.spelling, dfa, start)
+        key = (below.start, below.spelling, dfa, start)
         found = self._walked.get(key)
         if found is None:
             found = _walk(below, dfa, start, self._letters(below, dfa.alphabet))
@@ -205,7 +173,7 @@ class StringWalks:
         return found
 
     def _letters(self, below: CharacterTrie, alphabet: Alphabet) -> Ints:
-        key = (int(below.node[0]), below.spelling, alphabet)
+        key = (below.start, below.spelling, alphabet)
         found = self._classes.get(key)
         if found is None:
             found = _letters(below, alphabet)
@@ -219,7 +187,9 @@ class StringWalks:
         dead: list[int] = []
         closed: list[int] = []
         spelled = [leaf.spelling.text(text[state.offset :]) for text in state.table.texts[state.low : state.high]]
-        stack: list[tuple[int, Term, list[bytes]]] = [(node, leaf, sorted(text for text in spelled if text is not None))]
+        stack: list[tuple[int, Term, list[bytes]]] = [
+            (node, leaf, sorted(text for text in spelled if text is not None))
+        ]
         while stack:
             at, term, texts = stack.pop()
             kids = trie.kids(at)
@@ -250,14 +220,12 @@ class StringWalks:
                 is_gone |= (exits >= nodes.start) & (exits < nodes.stop)
             exits = exits[~is_gone]
         if not dead:
-            return LeafWalk(base.inside, exits, trie)
+            return LeafWalk(base.inside, base.ids, exits, trie)
         gone = np.concatenate([trie.order[trie.first[child] : trie.first[trie.end[child]]] for child in dead])
-        if base.inside.dtype == np.bool_:
-            inside = base.inside.copy()
+        inside = None if base.inside is None else base.inside.copy()
+        if inside is not None:
             inside[gone] = False
-        else:
-            inside = np.setdiff1d(base.inside, gone)
-        return LeafWalk(inside, exits, trie)
+        return LeafWalk(inside, np.setdiff1d(base.ids, gone), exits, trie)
 
 
 def _is_counted(state: DfaState) -> bool:
@@ -344,4 +312,4 @@ def _live_states(state: DfaState, depth: int) -> Booleans:
     return found
 
 
-__all__ = ["LeafWalk", "Mask", "StringWalks"]
+__all__ = ["StringWalks"]

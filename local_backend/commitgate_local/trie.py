@@ -179,7 +179,7 @@ class Spots:
         """Return the nodes' children by their bytes."""
         found = self._by_byte
         if found is None:
-            found = {}
+            found = dict[int, list[int]]()
             for node in self.nodes:
                 for byte, child in self._trie.kids(node).items():
                     found.setdefault(byte, []).append(child)

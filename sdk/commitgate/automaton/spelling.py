@@ -99,9 +99,7 @@ class Spelling:
     @cached_property
     def _plain(self) -> bytes:
         """Return the bytes of ASCII that stand for themselves."""
-        return bytes(
-            byte for byte in range(0x20, 0x80) if byte not in (QUOTE, BACKSLASH) and self.may_write(byte)
-        )
+        return bytes(byte for byte in range(0x20, 0x80) if byte not in (QUOTE, BACKSLASH) and self.may_write(byte))
 
     def text(self, text: str) -> bytes | None:
         """Return the canonical spelling of ``text`` without quotes; None where the alphabet cannot write it."""

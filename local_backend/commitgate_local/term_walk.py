@@ -1,0 +1,288 @@
+"""Mark the tokens that stay alive after one state.
+
+The walk takes a term apart where it can: a literal is one path, a set of texts is compared with the nodes at hand, the
+inside of a string is walked once for all, and what follows them begins at the few nodes at which they end. Other terms
+are stepped byte by byte, over the bytes that are live.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from commitgate.automaton.deferred import Capture, Deferred, Follow
+from commitgate.automaton.spelling import StringBody
+from commitgate.automaton.terms import Choice, Literal, LiteralSet, Located, Sequence
+from commitgate_local.trie import ids_at
+
+if TYPE_CHECKING:
+    from commitgate.automaton.terms import Arena, Term
+    from commitgate_local.leaf_walk import LeafWalk, Mask
+    from commitgate_local.trie import Ints, Spots, Trie
+
+
+class _Then:
+    """Go on with a term behind the one that is walked, and then with what is further out. Compared by identity."""
+
+    __slots__ = ("outer", "rest")
+
+    def __init__(self, rest: Term, outer: _Frame | None) -> None:
+        self.rest = rest
+        self.outer = outer
+
+
+class _Captured:
+    """Go on with what depends on the captured text, which began ``skip`` bytes below the root."""
+
+    __slots__ = ("captured", "follow", "outer", "skip")
+
+    def __init__(self, captured: bytes, skip: int, follow: Follow, outer: _Frame | None) -> None:
+        self.captured = captured
+        self.skip = skip
+        self.follow = follow
+        self.outer = outer
+
+
+_Frame: TypeAlias = "_Then | _Captured"
+
+
+class TermWalk:
+    """Walk once, for one mask.
+
+    Args:
+        trie: the tree of the vocabulary.
+        width: number of logits columns.
+        leaf: gives the walk of a shared leaf from a node.
+        arena: where the term was made.
+    """
+
+    def __init__(self, trie: Trie, width: int, leaf: Callable[[Term, int], LeafWalk], arena: Arena) -> None:
+        self._trie = trie
+        self._width = width
+        self._leaf = leaf
+        self._arena = arena
+        self._empty, self._epsilon = arena.empty, arena.epsilon
+        self._alive: list[int] = []
+        self._inside: Mask | None = None
+        self._ids: list[Ints] = []
+        self._stack: list[tuple[Term, Spots, _Frame | None]] = []
+        self._frames: dict[tuple[int, int], _Then] = {}
+        self._met: dict[tuple[int, int], set[int]] = {}
+
+    def mask(self, term: Term) -> Mask:
+        """Return the tokens after which the text lives; the last entry stands for no column. [width + 1] bool"""
+        stack, spend = self._stack, self._arena.spend
+        stack.append((term, self._trie.spot(0), None))
+        while stack:
+            part, spots, outer = stack.pop()
+            spend(1)
+            match part:
+                case Sequence():
+                    stack.append((part.head, spots, self._then(part.rest, outer)))
+                case Literal():
+                    self._literal(part, spots, outer)
+                case Choice():
+                    spend(len(part.options))
+                    stack.extend((option, spots, outer) for option in part.options)
+                case Located():
+                    stack.append((part.inner, spots, outer))
+                case Deferred():
+                    stack.append((part.expansion, spots, outer))
+                case Capture():
+                    self._capture(part, spots, outer)
+                case LiteralSet():
+                    self._literal_set(part, spots, outer)
+                case _ if part.shared_key is not None and not _is_half_read(part):
+                    self._shared(part, spots, outer)
+                case _:
+                    self._stepped(part, spots, outer)
+        return self._marked()
+
+    def _marked(self) -> Mask:
+        mask = np.zeros(self._width + 1, np.bool_) if self._inside is None else self._inside
+        trie = self._trie
+        for ids in self._ids:
+            mask[ids] = True
+        if trie.has_twins:
+            mask[ids_at(trie, np.array(self._alive, np.int32))] = True
+        elif self._alive:
+            mask[trie.column[self._alive]] = True
+        return mask
+
+    # Each of the following takes a term, where it begins, and what comes after it.
+
+    def _then(self, rest: Term, outer: _Frame | None) -> _Then:
+        """Return what goes on with ``rest``, each made once, so that ways which meet are walked once."""
+        key = (id(rest), id(outer))
+        found = self._frames.get(key)
+        if found is None:
+            found = self._frames[key] = _Then(rest, outer)
+        return found
+
+    def _capture(self, term: Capture, spots: Spots, outer: _Frame | None) -> None:
+        for node in spots.nodes:
+            skip = len(self._trie.path(node)) if node else 0
+            spot = self._trie.spot(node)
+            self._stack.append((term.head, spot, _Captured(term.captured, skip, term.follow, outer)))
+
+    def _literal(self, term: Literal, spots: Spots, outer: _Frame | None) -> None:
+        children = spots.by_byte.get(term.data[term.offset])
+        if children is None:
+            return
+        ended: list[int] = []
+        self._follow(term.data, term.offset + 1, children, ended)
+        if ended:
+            self._exit(ended, outer)
+
+    def _follow(self, data: bytes, offset: int, nodes: list[int], ended: list[int]) -> None:
+        """Follow a text from nodes to which its byte before ``offset`` led."""
+        kids, alive = self._trie.kids, self._alive
+        end = len(data)
+        for node in nodes:
+            for at in range(offset, end):
+                alive.append(node)
+                node = kids(node).get(data[at], 0)
+                if not node:
+                    break
+            else:
+                ended.append(node)
+
+    def _literal_set(self, term: LiteralSet, spots: Spots, outer: _Frame | None) -> None:
+        ended: list[int] = []
+        if term.nullable:
+            self._leave(spots.nodes, outer)
+        texts, alive = term.texts, self._alive
+        stack = [(spots.by_byte, term.low, term.high, term.offset)]
+        while stack:
+            below, low, high, offset = stack.pop()
+            if len(texts[low]) == offset:
+                low += 1
+            if len(below) < high - low:
+                groups = ((byte, *_texts_with(texts, low, high, offset, byte)) for byte in below)
+            else:
+                groups = _groups(texts, low, high, offset)
+            for byte, first, end in groups:
+                children = below.get(byte)
+                if children is None or first == end:
+                    continue
+                if end - first == 1:
+                    self._follow(texts[first], offset + 1, children, ended)
+                    continue
+                if len(texts[first]) == offset + 1:
+                    ended.extend(children)
+                else:
+                    alive.extend(children)
+                stack.append((self._trie.spots(children).by_byte, first, end, offset + 1))
+        if ended:
+            self._exit(ended, outer)
+
+    def _shared(self, term: Term, spots: Spots, outer: _Frame | None) -> None:
+        if term.nullable:
+            self._leave(spots.nodes, outer)
+        for node in spots.nodes:
+            walk = self._leaf(term, node)
+            self._ids.append(walk.ids)
+            if walk.inside is not None:
+                self._inside = walk.inside.copy() if self._inside is None else self._inside | walk.inside
+            if isinstance(outer, _Captured):
+                self._release(walk.exits.tolist(), outer)
+                continue
+            self._ids.append(walk.exit_ids)
+            if outer is not None and walk.open_exits.nodes:
+                self._stack.append((outer.rest, walk.open_exits, outer.outer))
+
+    def _stepped(self, term: Term, spots: Spots, outer: _Frame | None) -> None:
+        met = self._met.setdefault((id(term), id(outer)), set())
+        if not met.isdisjoint(spots.nodes):
+            spots = self._trie.spots([node for node in spots.nodes if node not in met])
+        met.update(spots.nodes)
+        if term.nullable:
+            self._leave(spots.nodes, outer)
+        alive, empty, epsilon = self._alive, self._empty, self._epsilon
+        below = spots.by_byte
+        live = None if term.is_transient else term.partition.live
+        ended: list[int] = []
+        further: dict[Term, list[int]] = {}
+        for byte in below if live is None or len(below) <= len(live) else live:
+            children = below.get(byte)
+            if children is None:
+                continue
+            following = term.step(byte)
+            if following is epsilon:
+                ended.extend(children)
+            elif following is not empty:
+                alive.extend(children)
+                further.setdefault(following, []).extend(children)
+        if ended:
+            self._exit(ended, outer)
+        for following, children in further.items():
+            onward = self._trie.spots(children)
+            if onward.by_byte:
+                self._stack.append((following, onward, outer))
+
+    def _exit(self, nodes: list[int], outer: _Frame | None) -> None:
+        """Mark nodes at which a term ends, where what follows can go on, and go on with it."""
+        if not isinstance(outer, _Captured):
+            self._alive.extend(nodes)
+        self._leave(nodes, outer)
+
+    def _leave(self, nodes: list[int], outer: _Frame | None) -> None:
+        """Go on with what follows a term that ends at the nodes."""
+        if isinstance(outer, _Captured):
+            self._release(nodes, outer)
+        elif outer is not None:
+            spots = self._trie.spots(nodes)
+            if spots.by_byte:
+                self._stack.append((outer.rest, spots, outer.outer))
+
+    def _release(self, nodes: list[int], frame: _Captured) -> None:
+        """Go on behind a captured text; what follows is made only where a token reaches beyond its opening."""
+        kids, opening = self._trie.kids, frame.follow.opening
+        for node in nodes:
+            at, read = node, 0
+            if opening:
+                self._alive.append(node)
+                while read < len(opening) and at:
+                    at = kids(at).get(opening[read], 0)
+                    read += 1
+                    if at:
+                        self._alive.append(at)
+                if not at or not kids(at):
+                    continue
+            captured = frame.captured + self._trie.path(node)[frame.skip :]
+            rest = frame.follow.after(self._arena, captured).walk(opening)
+            if rest is self._empty:
+                continue
+            if not opening:
+                self._alive.append(node)
+            self._stack.append((rest, self._trie.spot(at), frame.outer))
+
+
+def _texts_with(texts: tuple[bytes, ...], low: int, high: int, offset: int, byte: int) -> tuple[int, int]:
+    """Return the range of texts that go on with a byte."""
+
+    def at(text: bytes) -> int:
+        return text[offset]
+
+    start = bisect_left(texts, byte, low, high, key=at)
+    return start, bisect_left(texts, byte + 1, start, high, key=at)
+
+
+def _groups(texts: tuple[bytes, ...], low: int, high: int, offset: int) -> Iterable[tuple[int, int, int]]:
+    """Yield each byte that texts of a range go on with, and the range of these."""
+    start = low
+    for at in range(low + 1, high + 1):
+        if at == high or texts[at][offset] != texts[start][offset]:
+            yield texts[start][offset], start, at
+            start = at
+
+
+def _is_half_read(term: Term) -> bool:
+    """Return whether a string stands in the middle of a character, which few tokens go on with."""
+    return isinstance(term, StringBody) and term.pending is not None
+
+
+__all__ = ["TermWalk"]
