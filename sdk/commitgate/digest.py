@@ -15,7 +15,6 @@ from commitgate.automaton.json_schema.document import SchemaDocument
 from commitgate.automaton.json_schema.plain_json import canonical
 from commitgate.json_value import JsonSchema, JsonValue
 from commitgate.limits import Limits
-from commitgate.pointer import child
 
 LANGUAGE_VERSION = "3"
 """Counts changes of meaning: two releases that read a schema differently must not share digests."""
@@ -41,8 +40,7 @@ def without_prose(document: SchemaDocument, uri: str = "") -> JsonSchema:
         uri: which of its documents; empty for the schema itself.
     """
     root = document.loaded[uri] if uri else document.root
-    found = _without_annotations(document, root, f"{uri}#" if uri else "", is_shown=True)
-    return cast(JsonSchema, found)
+    return cast(JsonSchema, _without_annotations(document, root, is_shown=True))
 
 
 def digest_of_text_language(described: JsonValue, limits: Limits, *, refusal: bool) -> str:
@@ -80,34 +78,27 @@ def _documents(document: SchemaDocument) -> list[tuple[str, JsonValue]]:
 
 def _language_of(document: SchemaDocument, name: str, root: JsonValue) -> JsonValue:
     # A schema that a reference reaches below an annotation constrains too; then nothing is taken for prose.
-    place = f"{name}#" if name else ""
-    return [name, root if document.has_hidden_schemas else _without_annotations(document, root, place)]
+    return [name, root if document.has_hidden_schemas else _without_annotations(document, root)]
 
 
-def _without_annotations(
-    document: SchemaDocument, value: JsonValue, place: str, *, is_shown: bool = False
-) -> JsonValue:
-    """Return the value at a place, each schema in it without the keywords that never constrain.
+def _without_annotations(document: SchemaDocument, value: JsonValue, *, is_shown: bool = False) -> JsonValue:
+    """Return a value that lies in a document, each schema in it without the keywords that never constrain.
 
     Args:
         document: holds it.
         value: it.
-        place: where it stands.
         is_shown: leave out formats that nobody knows, too: their names may be any words. In digests they count.
     """
     match value:
         case dict():
-            kept = document.meaningful(place)
+            kept = document.meaningful(value)
             return {
-                key: _without_annotations(document, item, child(place, key), is_shown=is_shown)
+                key: _without_annotations(document, item, is_shown=is_shown)
                 for key, item in value.items()
                 if kept is None or (key in kept and not (is_shown and key == "format" and item not in FORMATS))
             }
         case list():
-            return [
-                _without_annotations(document, item, child(place, index), is_shown=is_shown)
-                for index, item in enumerate(value)
-            ]
+            return [_without_annotations(document, item, is_shown=is_shown) for item in value]
         case _:
             return value
 

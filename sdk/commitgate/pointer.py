@@ -23,7 +23,11 @@ def unescape_token(token: str) -> str:
 
 def child(pointer: str, *tokens: str | int) -> str:
     """Return the pointer of a descendant: ``child("", *path)`` is the pointer of a path from the root."""
-    return pointer + "".join("/" + escape_token(str(token)) for token in tokens)
+    for token in tokens:
+        text = str(token)
+        # Few need escaping, and pointers are made for every place of a schema.
+        pointer += "/" + (escape_token(text) if "/" in text or "~" in text else text)
+    return pointer
 
 
 def tokens_of(pointer: str) -> list[str]:

@@ -18,14 +18,13 @@ from commitgate.automaton.formats import format_matches
 from commitgate.automaton.json_schema.drafts import DEFAULT_DRAFT, Draft, draft_of
 from commitgate.automaton.json_schema.forms import check_form
 from commitgate.automaton.json_schema.given_documents import given_documents, why_missing
-from commitgate.automaton.json_schema.keywords import Kind
 from commitgate.automaton.json_schema.patterns import check_pattern
 from commitgate.automaton.json_schema.plain_json import plain_copy, too_large
 from commitgate.automaton.json_schema.subschemas import as_schema, subschemas
 from commitgate.automaton.json_schema.support import SupportTable
 from commitgate.automaton.json_schema.unknown_words import why_ignored
 from commitgate.automaton.json_schema.uri import as_uri
-from commitgate.automaton.json_schema.vocabulary import Vocabulary, vocabulary_of
+from commitgate.automaton.json_schema.vocabulary import Vocabulary, of_draft, vocabulary_of
 from commitgate.errors import LimitExceededError, SchemaError, UnsupportedError
 from commitgate.json_value import JsonSchema, JsonValue
 from commitgate.limits import Limits
@@ -36,6 +35,7 @@ MAX_LONGEST_PATTERNS = 10
 
 _NAMING = frozenset({"id", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor"})
 _NAMING_PROPERTIES = frozenset({"properties", "required", "dependentRequired", "dependencies"})
+_HOLDING_PATTERNS = frozenset({"pattern", "patternProperties"})
 _FRAGMENT_ALONE = re.compile(r"(?:#(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?")
 """A URI reference that is nothing but a fragment, or empty (RFC 3986 section 3.5)."""
 _BAD_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
@@ -90,13 +90,15 @@ class SchemaDocument:
         self._metas: dict[str, JsonSchema] = {}
         self._schemas: dict[str, JsonSchema] = {}
         self._contexts: dict[str, Context] = {}
+        self._vocabularies: dict[int, Vocabulary] = {}  # by the identity of schemas, which the roots keep alive
         self._constraining: dict[str, dict[str, JsonValue]] = {}
         self._resources: dict[str, str] = {}
         self._anchors: dict[tuple[str, str], str] = {}
         self._given_twice: set[str] = set()
         self._dynamic: dict[str, dict[str, str]] = {}
         self._properties = 0
-        self._take_in(root, "", "", Vocabulary())
+        self._targets: dict[tuple[str, str, str], str] = {}
+        self._take_in(root, "", "", of_draft(DEFAULT_DRAFT))
         self._check_references()
 
     @property
@@ -131,21 +133,23 @@ class SchemaDocument:
         """Return the keywords of the schema at a place that constrain a value, in its draft."""
         return self._constraining[place]
 
-    def meaningful(self, place: str) -> frozenset[str] | None:
-        """Return the keywords at a place on which the language can depend; None where no schema was looked at there.
+    def meaningful(self, schema: dict[str, JsonValue]) -> frozenset[str] | None:
+        """Return the keywords of a schema on which the language can depend; None where it was not looked at.
 
         The names of resources and anchors count where references use them.
+
+        Args:
+            schema: itself, an object that lies in one of the documents; not one like it.
         """
-        schema = self._schemas.get(place)
-        if not isinstance(schema, dict):
+        vocabulary = self._vocabularies.get(id(schema))
+        if vocabulary is None:
             return None
-        vocabulary = self._contexts[place].vocabulary
-        kept = {name for name in schema if vocabulary.keyword(name).kind is not Kind.ANNOTATION}
+        kept = vocabulary.assertions | vocabulary.containers
         if self._names_matter:
-            kept |= {name for name in schema.keys() & _NAMING if name in vocabulary.keywords}
+            kept |= _NAMING & vocabulary.keywords.keys()
         if vocabulary.draft is not DEFAULT_DRAFT or self._metas:
-            kept |= schema.keys() & {"$schema"}
-        return frozenset(kept)
+            kept |= {"$schema"}
+        return kept
 
     def resolve(self, reference: str, place: str, keyword: str = "$ref") -> str:
         """Return the place that a reference in the schema at ``place`` names.
@@ -154,6 +158,12 @@ class SchemaDocument:
             UnsupportedError: it names a document that was not passed in.
             SchemaError: it names no schema.
         """
+        known = self._targets.get((reference, place, keyword))
+        if known is None:
+            known = self._targets[reference, place, keyword] = self._resolved(reference, place, keyword)
+        return known
+
+    def _resolved(self, reference: str, place: str, keyword: str) -> str:
         if _BAD_PERCENT.search(reference):
             raise SchemaError(
                 f"{keyword} at {place or 'the root'} holds a percent sign that no two hex digits follow; "
@@ -163,7 +173,7 @@ class SchemaDocument:
             )
         reference = _uri(keyword, reference, place)
         context = self._contexts[place]
-        uri, fragment = urldefrag(reference)
+        uri, fragment = _split(reference)
         self._names_matter |= bool(uri) or bool(fragment and not fragment.startswith("/")) or keyword != "$ref"
         root = self._resource(urljoin(context.base, uri), place, keyword, context.vocabulary) if uri else context.root
         fragment = unquote(fragment)
@@ -276,8 +286,9 @@ class SchemaDocument:
         if not isinstance(schema, dict):
             return outer
         is_root = place == outer.root
-        draft = outer.vocabulary.draft
-        named = schema.get(draft.id_keyword)
+        named = schema.get(outer.vocabulary.draft.id_keyword)
+        if not is_root and not isinstance(named, str):
+            return outer
         chosen = schema.get("$schema")
         # Below the root of a resource $schema says nothing (2020-12 core section 8.1.1).
         if isinstance(chosen, str) and (is_root or isinstance(named, str)):
@@ -289,7 +300,7 @@ class SchemaDocument:
         if not isinstance(named, str) or ("$ref" in schema and vocabulary.draft.reference_stands_alone):
             named = ""
         named = _uri(vocabulary.draft.id_keyword, named, place)
-        uri, fragment = urldefrag(named)
+        uri, fragment = _split(named)
         base, root = outer.base, place if is_root else outer.root
         if uri:
             self._names_matter |= not is_root
@@ -308,19 +319,23 @@ class SchemaDocument:
     def _look_at(self, place: str, schema: JsonSchema, context: Context) -> None:
         self._schemas[place] = schema
         self._contexts[place] = context
-        self._constraining[place] = {} if isinstance(schema, bool) else _constraining(schema, context.vocabulary)
         if isinstance(schema, bool):
+            self._constraining[place] = {}
             return
+        vocabulary = context.vocabulary
+        self._vocabularies[id(schema)] = vocabulary
+        constraining = self._constraining[place] = _constraining(schema, vocabulary)
         for name, value in schema.items():
-            if name in context.vocabulary.keywords:
-                check_form(name, value, context.vocabulary.draft, place)
-                self._check_patterns(name, value, place)
-        if context.vocabulary.draft is Draft.DRAFT_4:
+            if name in vocabulary.keywords:
+                check_form(name, value, vocabulary.draft, place)
+                if name in _HOLDING_PATTERNS:
+                    self._check_patterns(name, value, place)
+        if vocabulary.draft is Draft.DRAFT_4:
             _check_exclusive_bounds(schema, place)
-        for name in self.constraining(place):
-            self.support.add(name, place)
-        self._note_ignored(place, schema, context.vocabulary)
-        self._name(place, schema, context)
+        self.support.add(constraining, place)
+        if len(constraining) < len(schema):
+            self._note_ignored(place, schema, vocabulary)
+            self._name(place, schema, context)
         self._count(place, schema)
 
     def _note_ignored(self, place: str, schema: dict[str, JsonValue], vocabulary: Vocabulary) -> None:
@@ -332,14 +347,7 @@ class SchemaDocument:
                 self.support.ignore(name, place, reason)
 
     def _check_patterns(self, name: str, value: JsonValue, place: str) -> None:
-        patterns: list[str] = []
-        match name, value:
-            case "pattern", str():
-                patterns = [value]
-            case "patternProperties", dict():
-                patterns = list(value)
-            case _:
-                return
+        patterns = [value] if isinstance(value, str) else list(value) if isinstance(value, dict) else []
         for pattern in patterns:
             if len(pattern) > self.limits.pattern_characters:
                 raise too_large("pattern_characters", self.limits.pattern_characters, len(pattern), place, name)
@@ -412,7 +420,8 @@ def _check_exclusive_bounds(schema: dict[str, JsonValue], place: str) -> None:
 def _constraining(schema: dict[str, JsonValue], vocabulary: Vocabulary) -> dict[str, JsonValue]:
     if "$ref" in schema and vocabulary.draft.reference_stands_alone:
         return {"$ref": schema["$ref"]}
-    return {name: value for name, value in schema.items() if vocabulary.keyword(name).kind is Kind.ASSERTION}
+    assertions = vocabulary.assertions
+    return {name: value for name, value in schema.items() if name in assertions}
 
 
 def _document_and_pointer(place: str) -> tuple[str, str]:
@@ -440,6 +449,12 @@ def _uri(keyword: str, name: str, place: str) -> str:
             keyword=keyword,
         )
     return found
+
+
+def _split(reference: str) -> tuple[str, str]:
+    """Return a URI reference without its fragment, and that."""
+    # Taking a URI apart costs more than all else that is done with most references.
+    return ("", reference[1:]) if reference.startswith("#") or not reference else tuple(urldefrag(reference))
 
 
 def _names_nothing(keyword: str, place: str) -> SchemaError:

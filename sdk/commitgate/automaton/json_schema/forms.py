@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from functools import cache
 from types import MappingProxyType
 from typing import TypeAlias, cast
 
@@ -181,14 +182,12 @@ _TUPLE_ITEMS: Form = (
 )
 
 
-def _form(name: str, draft: Draft) -> Form | None:
-    if draft is Draft.DRAFT_4 and name in _DRAFT_4:
-        return _DRAFT_4[name]
-    if name == "items":
-        return _TUPLE_ITEMS if draft is Draft.DRAFT_2020_12 else _ITEMS
-    if name == "$id" and not draft.reference_stands_alone:
-        return _PLAIN_ID
-    return FORMS.get(name)
+@cache
+def _forms_of(draft: Draft) -> Mapping[str, Form]:
+    found = {**FORMS, "items": _TUPLE_ITEMS if draft is Draft.DRAFT_2020_12 else _ITEMS}
+    if not draft.reference_stands_alone:
+        found["$id"] = _PLAIN_ID
+    return MappingProxyType(found | _DRAFT_4 if draft is Draft.DRAFT_4 else found)
 
 
 def check_form(name: str, value: object, draft: Draft, place: str) -> None:
@@ -197,7 +196,7 @@ def check_form(name: str, value: object, draft: Draft, place: str) -> None:
     Raises:
         SchemaError: it has the wrong form.
     """
-    form = _form(name, draft)
+    form = _forms_of(draft).get(name)
     if form is not None and not form[0](value):
         advice = _advice(name, value, draft)
         raise SchemaError(

@@ -13,6 +13,9 @@ from commitgate.limits import Limits
 from commitgate.pointer import child
 
 _HUGE_BITS = (10 ** (MAX_EXPONENT + 1)).bit_length()
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_UNCHANGING = frozenset({str, int, float, bool, type(None)})
+"""Python's own types whose values need no copy."""
 
 
 def plain_copy(root: JsonValue, limits: Limits) -> JsonValue:
@@ -31,18 +34,38 @@ def plain_copy(root: JsonValue, limits: Limits) -> JsonValue:
 
 def canonical(value: JsonValue) -> str:
     """Return the one text of a checked JSON value: compact, keys in their order, numbers by value (1.0 is 1)."""
+    return _spelled(value) if _holds_fractions(value) else _ENCODER.encode(value)
+
+
+def _holds_fractions(root: JsonValue) -> bool:
+    """Return whether a value holds a number that may be spelled in several ways: any but an ``int``."""
+    waiting = [root]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+        elif isinstance(value, float | Decimal):
+            return True
+    return False
+
+
+def _spelled(value: JsonValue) -> str:
     if isinstance(value, dict):
-        members = (f"{json.dumps(key, ensure_ascii=False)}:{canonical(item)}" for key, item in value.items())
+        members = (f"{_ENCODER.encode(key)}:{_spelled(item)}" for key, item in value.items())
         return "{" + ",".join(members) + "}"
     if isinstance(value, list):
-        return "[" + ",".join(map(canonical, value)) + "]"
+        return "[" + ",".join(map(_spelled, value)) + "]"
     if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
         return plain_number(exact(value))
-    return json.dumps(value, ensure_ascii=False)
+    return _ENCODER.encode(value)
 
 
 def _copy(value: JsonValue) -> JsonValue:
     """Return the value made of Python's own types alone; subclasses of them spell themselves in ways of their own."""
+    if type(value) in _UNCHANGING:
+        return value
     match value:
         case dict():
             return {str.__str__(key): _copy(item) for key, item in value.items()}
@@ -73,24 +96,28 @@ def too_large(limit_name: str, limit: int, found: int, pointer: str, keyword: st
 
 def _check_json(root: JsonValue, limits: Limits) -> None:
     stack: list[tuple[object, str, int]] = [(root, "", 0)]
-    count = 0
+    count = 1
     while stack:
         value, pointer, depth = stack.pop()
-        # Every value takes at least a byte; parts that are shared in memory count each time, as in the text.
-        count += 1
-        if count > limits.schema_bytes:
-            raise too_large("schema_bytes", limits.schema_bytes, count, "")
         if depth > limits.schema_nesting:
             raise too_large("schema_nesting", limits.schema_nesting, depth, pointer)
+        is_last = depth == limits.schema_nesting
         if isinstance(value, dict):
-            for key, item in cast("dict[object, object]", value).items():
+            members = cast("dict[object, object]", value)
+            # Every value takes at least a byte; parts that are shared in memory count each time, as in the text.
+            count += len(members)
+            for key, item in members.items():
                 if not isinstance(key, str):
                     raise SchemaError(f"a key at {pointer or 'the root'} is not a string", pointer=pointer)
                 _check_text(key, pointer)
-                stack.append((item, child(pointer, key), depth + 1))
+                if is_last or not _is_sound(item):
+                    stack.append((item, child(pointer, key), depth + 1))
         elif isinstance(value, list):
             items = cast("list[object]", value)
-            stack.extend((item, child(pointer, index), depth + 1) for index, item in enumerate(items))
+            count += len(items)
+            for index, item in enumerate(items):
+                if is_last or not _is_sound(item):
+                    stack.append((item, child(pointer, index), depth + 1))
         elif isinstance(value, float | int | Decimal) and not isinstance(value, bool):
             _check_number(value, pointer)
         elif isinstance(value, str):
@@ -101,6 +128,13 @@ def _check_json(root: JsonValue, limits: Limits) -> None:
                 "pass plain dicts, lists, strings, numbers, booleans and None",
                 pointer=pointer,
             )
+        if count > limits.schema_bytes:
+            raise too_large("schema_bytes", limits.schema_bytes, limits.schema_bytes + 1, "")
+
+
+def _is_sound(value: object) -> bool:
+    """Return whether a value is one of the many about which there is nothing to say, wherever it stands."""
+    return value is None or isinstance(value, bool) or (isinstance(value, str) and value.isascii())
 
 
 def _check_text(text: str, pointer: str) -> None:

@@ -38,7 +38,10 @@ def subschemas(schema: dict[str, JsonValue], place: str, vocabulary: Vocabulary)
         SchemaError: what should be a schema is none.
     """
     for name, value in schema.items():
-        for at, held in _held(vocabulary.keyword(name), value, child(place, name)):
+        known = vocabulary.keyword(name)
+        if known.holds is Holds.NOTHING:
+            continue
+        for at, held in _held(known, value, child(place, name)):
             found = as_schema(held, at)
             if isinstance(found, bool) and vocabulary.draft is Draft.DRAFT_4 and name not in _BOOLEAN_IN_DRAFT_4:
                 raise SchemaError(

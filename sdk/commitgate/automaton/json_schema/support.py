@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from commitgate.automaton.json_schema.keywords import Level
@@ -30,18 +31,20 @@ class SupportTable:
     """Hold one row for each constraining keyword at each place."""
 
     def __init__(self) -> None:
-        self._rows: dict[tuple[str, str], SupportRow] = {}
+        self._rows: dict[tuple[str, str], SupportRow | None] = {}  # None where decoded, as most are
         self._ignored: dict[tuple[str, str], SupportRow] = {}
         self._marked: set[str] = set()
 
     @property
     def rows(self) -> tuple[SupportRow, ...]:
         """Return all rows, in the order in which the schema was read; those of words that are ignored come last."""
-        return (*self._rows.values(), *self._ignored.values())
+        rows = (row or SupportRow(*key, "decoded") for key, row in self._rows.items())
+        return (*rows, *self._ignored.values())
 
-    def add(self, keyword: str, place: str) -> None:
-        """Note a keyword at a place, decoded until something else is found."""
-        self._rows[keyword, place] = SupportRow(keyword, place, "decoded")
+    def add(self, keywords: Iterable[str], place: str) -> None:
+        """Note keywords at a place, decoded until something else is found."""
+        for keyword in keywords:
+            self._rows[keyword, place] = None
 
     def ignore(self, word: str, place: str, reason: str) -> None:
         """Note a word at a place that constrains nothing, though it looks like a keyword."""
@@ -57,8 +60,7 @@ class SupportTable:
 
     def mark(self, keyword: str, place: str, reason: str, level: Level = "checked") -> None:
         """Record that a keyword at a place is not decoded, but checked after generation, or only an annotation."""
-        known = self._rows.get((keyword, place))
-        if known is None or known.level == "decoded":
+        if self._rows.get((keyword, place)) is None:
             self._rows[keyword, place] = SupportRow(keyword, place, level, reason)
 
     def mark_keyword(self, keyword: str, reason: str) -> None:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from types import MappingProxyType
 
 from commitgate.automaton.json_schema.drafts import DEFAULT_DRAFT, Draft, draft_of
 from commitgate.automaton.json_schema.excerpt import excerpt, nearest
-from commitgate.automaton.json_schema.keywords import UNKNOWN, VOCABULARIES, Keyword, keywords_of
+from commitgate.automaton.json_schema.keywords import UNKNOWN, VOCABULARIES, Keyword, Kind, keywords_of
 from commitgate.errors import UnsupportedError
 from commitgate.json_value import JsonSchema
 
@@ -21,14 +22,38 @@ _ALWAYS_UNDERSTOOD = frozenset({"core", "meta-data", "content"})
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """Hold the draft of a schema resource and the keywords that mean something in it."""
+    """Hold the draft of a schema resource and the keywords that mean something in it.
+
+    Attributes:
+        draft: the draft.
+        keywords: what it knows of each word.
+        assertions: the keywords that constrain.
+        containers: the keywords that only hold schemas.
+    """
 
     draft: Draft = DEFAULT_DRAFT
     keywords: Mapping[str, Keyword] = field(default_factory=lambda: keywords_of(DEFAULT_DRAFT))
+    assertions: frozenset[str] = field(init=False, repr=False, compare=False)
+    containers: frozenset[str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Asked for every schema of a document; drafts come from ``of_draft`` and are looked through once.
+        object.__setattr__(self, "assertions", _names_of_kind(self.keywords, Kind.ASSERTION))
+        object.__setattr__(self, "containers", _names_of_kind(self.keywords, Kind.CONTAINER))
 
     def keyword(self, name: str) -> Keyword:
         """Return what is known of a word."""
         return self.keywords.get(name, UNKNOWN)
+
+
+def _names_of_kind(keywords: Mapping[str, Keyword], kind: Kind) -> frozenset[str]:
+    return frozenset(name for name, known in keywords.items() if known.kind is kind)
+
+
+@cache
+def of_draft(draft: Draft) -> Vocabulary:
+    """Return the whole vocabulary of a draft."""
+    return Vocabulary(draft, keywords_of(draft))
 
 
 def vocabulary_of(uri: str, documents: Mapping[str, JsonSchema], place: str) -> Vocabulary:
@@ -44,7 +69,7 @@ def vocabulary_of(uri: str, documents: Mapping[str, JsonSchema], place: str) -> 
     """
     draft = draft_of(uri)
     if draft is not None:
-        return Vocabulary(draft, keywords_of(draft))
+        return of_draft(draft)
     meta = documents.get(uri.partition("#")[0])
     if not isinstance(meta, dict):
         raise _unsupported(place, _unknown(uri))
@@ -52,7 +77,7 @@ def vocabulary_of(uri: str, documents: Mapping[str, JsonSchema], place: str) -> 
     base = draft_of(own) if isinstance(own, str) else DEFAULT_DRAFT
     if base is None:
         raise _unsupported(place, "the $schema of the meta-schema that it names is none of the drafts")
-    found = Vocabulary(base, keywords_of(base))
+    found = of_draft(base)
     used = meta.get("$vocabulary")
     return found if not isinstance(used, dict) else _restricted(found, used, place)
 
@@ -92,4 +117,4 @@ def _unsupported(place: str, reason: str) -> UnsupportedError:
     )
 
 
-__all__ = ["Vocabulary", "vocabulary_of"]
+__all__ = ["Vocabulary", "of_draft", "vocabulary_of"]
