@@ -177,8 +177,7 @@ class CharacterTrie:
             read = kinds[goes_on]
             left = read >> _LEFT_SHIFT & _COUNT_BITS
             value = (read & _VALUE_BITS) << 6 | byte[goes_on] & 0x3F
-            is_whole = (left == 1) & (value >= _LEAST[read >> _SIZE_SHIFT & _COUNT_BITS])
-            code[goes_on] = np.where(is_whole, value, -1)
+            code[goes_on] = np.where(left == 1, value, -1)
             kind[goes_on] = np.where(left > 1, (read & ~_VALUE_BITS) - (1 << _LEFT_SHIFT) + value, 0)
         raw = (code >= 0) & ~escaped
         code[raw] = np.where(self._is_raw(code[raw]), code[raw], -1)
@@ -202,6 +201,7 @@ class CharacterTrie:
             return tuple((point, point) for point in self._escapes.becoming[kind])
         left, value = kind >> _LEFT_SHIFT & _COUNT_BITS, kind & _VALUE_BITS
         low, high = value << 6 * left, (value + 1 << 6 * left) - 1
+        # What is spelled longer than it must be is none (RFC 3629 section 3).
         low = max(low, int(_LEAST[kind >> _SIZE_SHIFT & _COUNT_BITS]))
         raw = self.spelling.raw
         found: list[tuple[int, int]] = []

@@ -29,6 +29,9 @@ DEFAULT_CACHE_BYTES = 128 * 1024 * 1024
 # Compiled contracts kept ready; each holds the states met so far, and is dropped together with their masks.
 _KEPT_CONTRACTS = 64
 
+# Contracts dropped together where there are too many: forgetting looks at all that is remembered.
+_DROPPED_CONTRACTS = 16
+
 _EVERY_BYTE = (1 << 256) - 1
 
 
@@ -40,8 +43,14 @@ class EngineStats:
         vocabulary_fingerprint: digest of the vocabulary.
         trie_nodes: nodes of its tree.
         contracts: contracts kept compiled.
+        states: automaton states made for these contracts.
         masks: states whose mask is remembered.
-        masks_computed: masks computed so far.
+        masks_asked: masks asked for so far; asked at the same moment by two threads may count once.
+        masks_computed: those among them that had to be worked out.
+        computing_s: seconds that working them out took together.
+        longest_s: seconds that the longest took.
+        legal_sizes: entry n counts the masks worked out with at least 2 ** (n - 1) and fewer than 2 ** n legal tokens;
+            entry 0 those without any.
         shared_leaves: leaves whose walk over the vocabulary is remembered.
         cache_bytes: memory of all remembered masks and walks.
     """
@@ -49,8 +58,13 @@ class EngineStats:
     vocabulary_fingerprint: str
     trie_nodes: int
     contracts: int
+    states: int
     masks: int
+    masks_asked: int
     masks_computed: int
+    computing_s: float
+    longest_s: float
+    legal_sizes: tuple[int, ...]
     shared_leaves: int
     cache_bytes: int
 
@@ -175,12 +189,19 @@ class MaskEngine:
 
     def stats(self) -> EngineStats:
         """Return what the engine holds now and did so far."""
+        with self._lock:
+            starts = list(self._compiled.values())
         return EngineStats(
             vocabulary_fingerprint=self.vocabulary.fingerprint,
             trie_nodes=len(self._trie),
-            contracts=len(self._compiled),
+            contracts=len(starts),
+            states=sum(len(start.arena) for start in starts),
             masks=self._masks.remembered,
+            masks_asked=self._masks.asked,
             masks_computed=self._masks.computed,
+            computing_s=self._masks.computing_s,
+            longest_s=self._masks.longest_s,
+            legal_sizes=tuple(self._masks.sizes),
             shared_leaves=self._masks.leaves,
             cache_bytes=self._masks.size_bytes,
         )
@@ -199,9 +220,9 @@ class MaskEngine:
         start = compile_contract(contract, dialect="generate", alphabet=self.vocabulary.alphabet).start
         with self._lock:
             start = self._compiled.setdefault(key, start)
-            while len(self._compiled) > _KEPT_CONTRACTS:
-                _, dropped = self._compiled.popitem(last=False)
-                self._masks.forget(dropped.arena)
+            if len(self._compiled) > _KEPT_CONTRACTS + _DROPPED_CONTRACTS:
+                dropped = [self._compiled.popitem(last=False)[1] for _ in range(_DROPPED_CONTRACTS + 1)]
+                self._masks.forget({term.arena for term in dropped})
         return start
 
 

@@ -143,10 +143,9 @@ class StringWalks:
         halves = self._live_halves(below, state, states, live)
         accepting = np.zeros(dead + 1, np.bool_)
         accepting[list(dfa.accepting)] = True
-        depth_then = below.depth[below.exit_after]
-        exits = accepting[states[below.exit_after]] & live[below.exit_after] & (depth_then >= state.least)
-        if state.most is not None:
-            exits &= depth_then <= state.most
+        # After a state that may end no character need follow, so no more than are allowed were read where it is live.
+        exits = accepting[states[below.exit_after]] & live[below.exit_after]
+        exits &= below.depth[below.exit_after] >= state.least
         return self._found(below, live, halves, exits)
 
     def _live_halves(self, below: CharacterTrie, state: DfaState, states: Ints, live: Booleans) -> Booleans:
