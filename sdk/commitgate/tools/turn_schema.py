@@ -12,7 +12,7 @@ from commitgate.tools.bundling import below
 from commitgate.tools.tool_set import AnyTool, ToolSet
 from commitgate.tools.turn import ANSWER, ARGUMENTS, CALLS, NAME
 
-_ANSWER_URI = "urn:commitgate:answer"
+_URI_PREFIX = "urn:commitgate:"
 _TOOL_PREFIX = "tool_"
 """Sets the tools' schemas apart from the answer's, whatever a tool is called."""
 
@@ -28,18 +28,17 @@ def turn_contract(tools: ToolSet, answer: Contract[object] | None, most_calls: i
     Raises:
         ContractError: they are larger together than a limit allows.
     """
-    shared: JsonObject = {_TOOL_PREFIX + each.name: below(each.contract.schema, _place(each)) for each in tools}
+    shared: JsonObject = {}
+    documents: dict[str, JsonSchema] = {}
     called: JsonObject = {
         "type": "array",
         "minItems": 1,
         "maxItems": most_calls,
-        "items": _any_of([_object({NAME: {"const": each.name}, ARGUMENTS: _reference(each)}) for each in tools]),
+        "items": _any_of([_call(each, shared, documents) for each in tools]),
     }
     options: list[JsonValue] = [_object({CALLS: called})]
-    documents: dict[str, JsonSchema] = {}
     if answer is not None:
-        documents.update(answer.documents)
-        options.append(_object({ANSWER: _answer(answer, shared, documents)}))
+        options.append(_object({ANSWER: _placed(answer, ANSWER, shared, documents)}))
     return Contract.json_schema(
         {**_any_of(options), "$defs": shared},
         name="turn",
@@ -58,22 +57,21 @@ def _limits(answers: Limits) -> Limits:
     return answers if answers.nesting >= usual else replace(answers, nesting=usual)
 
 
-def _answer(answer: Contract[object], shared: JsonObject, documents: dict[str, JsonSchema]) -> JsonSchema:
-    schema = answer.schema
+def _call(tool: AnyTool, shared: JsonObject, documents: dict[str, JsonSchema]) -> JsonObject:
+    arguments = _placed(tool.contract, _TOOL_PREFIX + tool.name, shared, documents)
+    return _object({NAME: {"const": tool.name}, ARGUMENTS: arguments})
+
+
+def _placed(contract: Contract[object], name: str, shared: JsonObject, documents: dict[str, JsonSchema]) -> JsonSchema:
+    """Put a contract's schema where the turn's can refer to it, and return the reference."""
+    schema = contract.schema
+    documents.update(contract.documents)
     named = schema.get("$schema") if isinstance(schema, dict) else None
     if isinstance(named, str) and draft_of(named) is not DEFAULT_DRAFT:
-        documents[_ANSWER_URI] = schema  # another draft's words keep their meaning in a document of their own
-        return {"$ref": _ANSWER_URI}
-    shared[ANSWER] = below(schema, f"/$defs/{ANSWER}")
-    return {"$ref": f"#/$defs/{ANSWER}"}
-
-
-def _place(tool: AnyTool) -> str:
-    return f"/$defs/{_TOOL_PREFIX}{tool.name}"
-
-
-def _reference(tool: AnyTool) -> JsonObject:
-    return {"$ref": f"#{_place(tool)}"}
+        documents[_URI_PREFIX + name] = schema  # another draft's words keep their meaning in a document of their own
+        return {"$ref": _URI_PREFIX + name}
+    shared[name] = below(schema, f"/$defs/{name}")
+    return {"$ref": f"#/$defs/{name}"}
 
 
 def _any_of(options: list[JsonValue]) -> JsonObject:
