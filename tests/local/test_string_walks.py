@@ -103,6 +103,8 @@ def check(texts: list[bytes], state: CharacterState | None, alphabet: bytes | No
 @example([b'ab"', b"ab", b"abc"], none_left(("ab",), Length(2, 2)), None)
 @example([b"\xc2", b"\xc2\xbf"], of_pattern("^¿$", 0, None), None)
 @example([b"bb", b"b"], of_pattern("^(a+|bb)$", 2, None), None)
+@example([b"bb", b"b"], of_pattern("^(a+|bb)$", 2, 4), None)
+@example([b"\xc3", b"a\xc3"], of_pattern("^(a|é)*$", 0, 1), None)
 @example([b"\\n", b"\\"], none_left(("\n",), Length(0, None)), None)
 def test_walk_from_the_root_is_the_one_by_bytes(
     texts: list[bytes], state: CharacterState | None, alphabet: bytes | None
