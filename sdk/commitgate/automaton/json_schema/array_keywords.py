@@ -6,11 +6,10 @@ Source: JSON Schema drafts 4 to 2020-12; ``items`` as a list and ``additionalIte
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from commitgate.automaton.json_schema.drafts import Draft
-from commitgate.automaton.json_schema.language import EVERYTHING, Language
+from commitgate.automaton.json_schema.language import EVERYTHING, Language, all_but
 from commitgate.automaton.json_schema.nodes import ANYTHING, Node
 from commitgate.automaton.json_schema.scalar_keywords import size_of
 from commitgate.automaton.json_schema.shapes import ArrayShape, Contains
@@ -63,7 +62,7 @@ def _unique(meaning: Meaning, schema: Keywords, place: str) -> Language:
 
 
 def _of_array(shape: ArrayShape | None) -> Language:
-    return replace(EVERYTHING, arrays=() if shape is None else (shape,))
+    return all_but(arrays=() if shape is None else (shape,))
 
 
 ARRAY_READERS: tuple[tuple[frozenset[str], Reader], ...] = (

@@ -49,10 +49,10 @@ class Language:
         return Language(
             self.has_null and other.has_null,
             self.booleans & other.booleans,
-            _distinct(first.meet(second) for first, second in product(self.numbers, other.numbers)),
-            _distinct(first.meet(second) for first, second in product(self.strings, other.strings)),
-            _distinct(first.meet(second) for first, second in product(self.arrays, other.arrays)),
-            _distinct(first.meet(second) for first, second in product(self.objects, other.objects)),
+            _met(self.numbers, other.numbers, ANY_NUMBERS),
+            _met(self.strings, other.strings, ANY_STRINGS),
+            _met(self.arrays, other.arrays, ANY_ARRAYS),
+            tuple(shape for shape in _met(self.objects, other.objects, ANY_OBJECTS) if not shape.is_contradictory),
             self.is_exact and other.is_exact,
         )
 
@@ -77,12 +77,22 @@ def joined(languages: Iterable[Language]) -> Language:
     return found
 
 
+def _met(first: tuple[ShapeT, ...], second: tuple[ShapeT, ...], everything: tuple[ShapeT, ...]) -> tuple[ShapeT, ...]:
+    """Return what two lists of alternatives allow both; most keywords leave all types but one as they are."""
+    if first is everything or second is everything:
+        return _distinct(second if first is everything else first)
+    return _distinct(mine.meet(theirs) for mine, theirs in product(first, second))
+
+
 def _distinct(shapes: Iterable[ShapeT | None]) -> tuple[ShapeT, ...]:
-    return tuple(dict.fromkeys(shape for shape in shapes if shape is not None))
+    found = [shape for shape in shapes if shape is not None]
+    return tuple(found) if len(found) < 2 else tuple(dict.fromkeys(found))
 
 
 def _join_numbers(shapes: tuple[NumberShape, ...]) -> tuple[NumberShape, ...]:
     """Join lists of values into one, so that an enum written as many branches costs one term."""
+    if len(shapes) < 2:
+        return shapes
     if any(shape.is_everything for shape in shapes):
         return (NumberShape(),)
     listed: dict[Decimal, None] = {}
@@ -99,6 +109,8 @@ def _join_numbers(shapes: tuple[NumberShape, ...]) -> tuple[NumberShape, ...]:
 
 
 def _join_strings(shapes: tuple[StringShape, ...]) -> tuple[StringShape, ...]:
+    if len(shapes) < 2:
+        return shapes
     listed = tuple(dict.fromkeys(value for shape in shapes for value in shape.values or ()))
     rest = _distinct(shape for shape in shapes if shape.values is None)
     if any(shape.texts == ANY_TEXT for shape in rest):
@@ -106,10 +118,38 @@ def _join_strings(shapes: tuple[StringShape, ...]) -> tuple[StringShape, ...]:
     return (*rest, StringShape(values=listed)) if listed else rest
 
 
-EVERYTHING = Language(
-    True, frozenset({True, False}), (NumberShape(),), (StringShape(),), (ArrayShape(),), (ObjectShape(),)
-)
+ANY_BOOLEAN = frozenset({True, False})
+ANY_NUMBERS = (NumberShape(),)
+ANY_STRINGS = (StringShape(),)
+ANY_ARRAYS = (ArrayShape(),)
+ANY_OBJECTS = (ObjectShape(),)
+
+
+def all_but(
+    *,
+    numbers: tuple[NumberShape, ...] = ANY_NUMBERS,
+    strings: tuple[StringShape, ...] = ANY_STRINGS,
+    arrays: tuple[ArrayShape, ...] = ANY_ARRAYS,
+    objects: tuple[ObjectShape, ...] = ANY_OBJECTS,
+    is_exact: bool = True,
+) -> Language:
+    """Return all values, of the types that are given but these."""
+    return Language(True, ANY_BOOLEAN, numbers, strings, arrays, objects, is_exact)
+
+
+EVERYTHING = all_but()
 NOTHING = Language()
 
 
-__all__ = ["EVERYTHING", "NOTHING", "Language", "joined"]
+__all__ = [
+    "ANY_ARRAYS",
+    "ANY_BOOLEAN",
+    "ANY_NUMBERS",
+    "ANY_OBJECTS",
+    "ANY_STRINGS",
+    "EVERYTHING",
+    "NOTHING",
+    "Language",
+    "all_but",
+    "joined",
+]

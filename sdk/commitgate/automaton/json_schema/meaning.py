@@ -17,7 +17,7 @@ from commitgate.automaton.json_schema.combining_keywords import COMBINING_READER
 from commitgate.automaton.json_schema.complement import complement
 from commitgate.automaton.json_schema.document import SchemaDocument
 from commitgate.automaton.json_schema.emptiness import Emptiness
-from commitgate.automaton.json_schema.language import EVERYTHING, NOTHING, Language, joined
+from commitgate.automaton.json_schema.language import EVERYTHING, NOTHING, Language, all_but, joined
 from commitgate.automaton.json_schema.nodes import (
     ANYTHING,
     Either,
@@ -143,7 +143,11 @@ class Meaning:
             LimitExceededError: references nest too deep.
         """
         found = self._known.get(node)
-        if found is None:
+        if found is None and len(node) == 1:
+            # Most nodes: one schema, and nothing beside it.
+            found = self._known[node] = self._of_part(node[0])
+            self.spend(size_of_node(node))
+        elif found is None:
             known = next(length for length in range(len(node) - 1, -1, -1) if node[:length] in self._known)
             found = self._known[node[:known]]
             for part in node[known:]:
@@ -170,7 +174,7 @@ class Meaning:
             if table.has_at(companion, place):
                 table.mark(companion, place, reason)
         self.has_lost_evaluation |= loses_evaluation
-        return replace(EVERYTHING, is_exact=False)
+        return all_but(is_exact=False)
 
     def fits_branches(self, count: int) -> bool:
         """Return whether so many alternatives are within ``Limits.branches``."""
@@ -311,6 +315,8 @@ class Meaning:
 
     def _of_part(self, part: Part) -> Language:
         match part:
+            case SchemaAt(pointer):
+                return self._of_place(pointer, part)
             case Never():
                 return NOTHING
             case Exactly(pointer):
@@ -323,8 +329,6 @@ class Meaning:
                 return self._known[(part,)]
             case Either(nodes):
                 return joined(map(self.of, nodes))
-            case SchemaAt(pointer):
-                return self._of_place(pointer, part)
 
     def _of_place(self, place: str, part: SchemaAt) -> Language:
         known = self._known.get((part,))
@@ -354,10 +358,13 @@ class Meaning:
             return EVERYTHING if schema else NOTHING
         keywords = self.document.constraining(place)
         found = EVERYTHING
-        for trigger, read in _READERS:
-            used = trigger & keywords.keys()
-            if used:
-                found = self._read(found, read, keywords, place, next(name for name in keywords if name in used))
+        used: dict[int, str] = {}
+        for name in keywords:
+            number = _READER_OF.get(name)
+            if number is not None:
+                used.setdefault(number, name)
+        for number in sorted(used):
+            found = self._read(found, _READERS[number][1], keywords, place, used[number])
         branches = keywords.get("allOf")
         # One by one into what is there already: conditions over one key stay as few as its values.
         for index in range(len(branches) if isinstance(branches, list) else 0):
@@ -381,10 +388,14 @@ def _work(first: Language, second: Language) -> int:
 
     Measured: an object costs by its properties, strings by the product of their automata's states.
     """
-    states = [sum(map(_states, language.strings)) for language in (first, second)]
-    properties = [sum(map(_size_of_object, language.objects)) for language in (first, second)]
-    objects = properties[0] * len(second.objects) + properties[1] * len(first.objects)
-    return len(first.arrays) * len(second.arrays) + objects // 4 + states[0] * states[1] // 20
+    found = len(first.arrays) * len(second.arrays)
+    if first.objects and second.objects:
+        sizes = [sum(map(_size_of_object, language.objects)) for language in (first, second)]
+        found += (sizes[0] * len(second.objects) + sizes[1] * len(first.objects)) // 4
+    if first.strings and second.strings:
+        states = [sum(map(_states, language.strings)) for language in (first, second)]
+        found += states[0] * states[1] // 20
+    return found
 
 
 def _size_of_object(shape: ObjectShape) -> int:
@@ -426,5 +437,7 @@ _READERS: tuple[tuple[frozenset[str], Reader], ...] = (
     *OBJECT_READERS,
     *COMBINING_READERS,
 )
+_READER_OF = {name: number for number, (keywords, _) in enumerate(_READERS) for name in keywords}
+"""Which reader reads a keyword."""
 
 __all__ = ["Keywords", "Meaning", "OpenSchemaError", "Reader"]

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from commitgate.automaton.dfa import TooManyStates
-from commitgate.automaton.json_schema.language import EVERYTHING, Language
+from commitgate.automaton.json_schema.language import EVERYTHING, Language, all_but
 from commitgate.automaton.json_schema.nodes import ANYTHING, NO_VALUE, Node, forbids, meet_nodes
 from commitgate.automaton.json_schema.scalar_keywords import size_of
 from commitgate.automaton.json_schema.shapes import ANY_KEY, KeyClass, ObjectShape, Property, disjoint
@@ -49,7 +49,7 @@ def _members(meaning: Meaning, schema: Keywords, place: str) -> Language:
     if not tracks:
         classes = tuple(replace(keys, is_evaluated=False) for keys in classes)
     shape = ObjectShape(entries, classes, is_open=is_written or bool(patterns))
-    return replace(EVERYTHING, objects=(shape,), is_exact=is_exact)
+    return all_but(objects=(shape,), is_exact=is_exact)
 
 
 def _patterns(meaning: Meaning, schema: Keywords, place: str) -> list[tuple[TextLanguage, Node]]:
@@ -85,9 +85,9 @@ def _names(meaning: Meaning, schema: Keywords, place: str) -> Language:
     language = meaning.of(meaning.node_at(child(place, "propertyNames")))
     texts = [shape.language for shape in language.strings]
     if ANY_TEXT in texts:
-        return replace(EVERYTHING, is_exact=language.is_exact)
+        return all_but(is_exact=language.is_exact)
     classes = tuple(KeyClass(piece) for piece in disjoint(texts))
-    return replace(EVERYTHING, objects=(ObjectShape(classes=classes),), is_exact=language.is_exact)
+    return all_but(objects=(ObjectShape(classes=classes),), is_exact=language.is_exact)
 
 
 def _counts(meaning: Meaning, schema: Keywords, place: str) -> Language:
@@ -98,7 +98,7 @@ def _counts(meaning: Meaning, schema: Keywords, place: str) -> Language:
     least, most = size_of(schema, "minProperties") or 0, size_of(schema, "maxProperties")
     shape = ObjectShape(required=names, least=least, most=most, bounded_by=(place, "maxProperties"))
     is_possible = most is None or most >= max(least, len(names))
-    return replace(EVERYTHING, objects=(shape,) if is_possible else ())
+    return all_but(objects=(shape,) if is_possible else ())
 
 
 def _dependent_required(meaning: Meaning, schema: Keywords, place: str) -> Language:
@@ -110,7 +110,7 @@ def _dependent_required(meaning: Meaning, schema: Keywords, place: str) -> Langu
 
 def _needing(names: dict[str, list[JsonValue]]) -> Language:
     needs = tuple((name, tuple(str(other) for other in others)) for name, others in names.items() if others)
-    return replace(EVERYTHING, objects=(ObjectShape(needs=needs),)) if needs else EVERYTHING
+    return all_but(objects=(ObjectShape(needs=needs),)) if needs else EVERYTHING
 
 
 def _dependent_schemas(meaning: Meaning, schema: Keywords, place: str) -> Language:
@@ -137,7 +137,7 @@ def _depending(meaning: Meaning, schema: Keywords, place: str, keyword: str) -> 
         with_it = (shape.meet(having) for shape in language.objects)
         lacking = ObjectShape((Property(name, NO_VALUE),))
         shapes = (lacking, *(shape for shape in with_it if shape is not None))
-        either = replace(EVERYTHING, objects=shapes, is_exact=language.is_exact)
+        either = all_but(objects=shapes, is_exact=language.is_exact)
         found = meaning.meet(found, either, keyword, place)
     return found
 

@@ -156,6 +156,8 @@ class Satisfiability:
 
     def _is_too_fine(self, numbers: NumberSet) -> bool:
         """Return whether numbers cannot be written digit by digit, so that ``generate`` leaves their step out."""
+        if numbers.divisor is None and not numbers.indivisible:
+            return False
         steps = (numbers.divisor or Decimal(1), *numbers.indivisible)
         if all(int("".join(map(str, step.as_tuple().digits))) <= MAX_RESIDUES for step in steps):
             return False
@@ -177,7 +179,8 @@ class Satisfiability:
             yield from _member_nodes(shape)
 
     def _settle(self, users: dict[Node, list[Node]]) -> None:
-        queue = deque(users)
+        # Those that were found last first: what they are used for is then mostly settled at the first look.
+        queue = deque(reversed(users))
         queued = set(users)
         while queue:
             node = queue.popleft()
@@ -250,10 +253,12 @@ def _item_nodes(shape: ArrayShape) -> Iterator[Node]:
 
 def _member_nodes(shape: ObjectShape) -> Iterator[Node]:
     """Yield the node of every way to judge a key."""
-    for name in shape.names():
-        yield from (way.node for way in ways_of(shape.some, shape.entry(name)))
-    for keys in shape.split_classes():
-        yield from (way.node for way in ways_of(shape.some, keys))
+    entries = [*map(shape.entry, shape.names()), *shape.split_classes()]
+    if not shape.some:
+        yield from (entry.node for entry in entries)
+        return
+    for entry in entries:
+        yield from (way.node for way in ways_of(shape.some, entry))
 
 
 def _required_children(language: Language) -> Iterator[Node]:

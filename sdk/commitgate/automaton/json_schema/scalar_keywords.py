@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING
 
 from commitgate.automaton.formats import FORMATS, format_is_exact, format_language
 from commitgate.automaton.json_schema.drafts import Draft
-from commitgate.automaton.json_schema.language import EVERYTHING, NOTHING, Language
+from commitgate.automaton.json_schema.language import (
+    ANY_ARRAYS,
+    ANY_BOOLEAN,
+    ANY_NUMBERS,
+    ANY_OBJECTS,
+    ANY_STRINGS,
+    EVERYTHING,
+    NOTHING,
+    Language,
+    all_but,
+    joined,
+)
 from commitgate.automaton.json_schema.nodes import Exactly, Scalar
 from commitgate.automaton.json_schema.plain_json import exact
 from commitgate.automaton.json_schema.shapes import (
@@ -64,12 +75,8 @@ def one_scalar(value: Scalar) -> Language:
 
 def _type(meaning: Meaning, schema: Keywords, place: str) -> Language:
     value, is_draft_4 = schema["type"], meaning.document.draft_at(place) is Draft.DRAFT_4
-    found = NOTHING
-    for name in value if isinstance(value, list) else [value]:
-        assert isinstance(name, str)
-        integer = Language(numbers=(NumberShape(ANY_INTEGER, is_literal=is_draft_4),))
-        found = found.join(integer if name == "integer" else _BY_TYPE[name])
-    return found
+    known = _BY_TYPE_IN_DRAFT_4 if is_draft_4 else _BY_TYPE
+    return joined(known[str(name)] for name in value) if isinstance(value, list) else known[str(value)]
 
 
 def _enum(meaning: Meaning, schema: Keywords, place: str) -> Language:
@@ -140,7 +147,7 @@ def _multiple_of(meaning: Meaning, schema: Keywords, place: str) -> Language:
 
 
 def _of_numbers(numbers: NumberSet | None) -> Language:
-    return replace(EVERYTHING, numbers=() if numbers is None else (NumberShape(numbers),))
+    return all_but(numbers=() if numbers is None else (NumberShape(numbers),))
 
 
 def _number(schema: Keywords, name: str) -> Decimal | None:
@@ -181,17 +188,19 @@ def _format(meaning: Meaning, schema: Keywords, place: str) -> Language:
 
 
 def _of_texts(texts: TextLanguage | None) -> Language:
-    return replace(EVERYTHING, strings=() if texts is None else (StringShape(texts),))
+    return all_but(strings=() if texts is None else (StringShape(texts),))
 
 
 _BY_TYPE = {
     "null": Language(has_null=True),
-    "boolean": Language(booleans=frozenset({True, False})),
-    "number": Language(numbers=(NumberShape(),)),
-    "string": Language(strings=(StringShape(),)),
-    "array": Language(arrays=(ArrayShape(),)),
-    "object": Language(objects=(ObjectShape(),)),
+    "boolean": Language(booleans=ANY_BOOLEAN),
+    "integer": Language(numbers=(NumberShape(ANY_INTEGER),)),
+    "number": Language(numbers=ANY_NUMBERS),
+    "string": Language(strings=ANY_STRINGS),
+    "array": Language(arrays=ANY_ARRAYS),
+    "object": Language(objects=ANY_OBJECTS),
 }
+_BY_TYPE_IN_DRAFT_4 = {**_BY_TYPE, "integer": Language(numbers=(NumberShape(ANY_INTEGER, is_literal=True),))}
 
 SCALAR_READERS: tuple[tuple[frozenset[str], Reader], ...] = (
     (frozenset({"type"}), _type),

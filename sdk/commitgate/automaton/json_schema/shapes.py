@@ -113,13 +113,12 @@ class ArrayShape:
     contains: tuple[Contains, ...] = ()
     unique: tuple[str, ...] = ()
     evaluated: int | None = 0
-    _hash: int = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        parts = (self.prefix, self.items, self.least, self.most, self.contains, self.unique, self.evaluated)
-        object.__setattr__(self, "_hash", hash(parts))
+    _hash: int = field(default=0, init=False, repr=False, compare=False)
 
     def __hash__(self) -> int:
+        if not self._hash:
+            parts = (self.prefix, self.items, self.least, self.most, self.contains, self.unique, self.evaluated)
+            object.__setattr__(self, "_hash", hash(parts) or 1)
         return self._hash
 
     def item(self, index: int) -> Node:
@@ -237,14 +236,15 @@ class ObjectShape:
     is_open: bool = False
     bounded_by: tuple[str, str] = field(default=("", "maxProperties"), compare=False)
     by_name: dict[str, Property] = field(init=False, repr=False, compare=False)
-    _hash: int = field(init=False, repr=False, compare=False)
+    _hash: int = field(default=0, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by_name", {entry.name: entry for entry in self.properties})
-        parts = (self.properties, self.classes, self.required, self.least, self.most, self.needs, self.some)
-        object.__setattr__(self, "_hash", hash(parts))
 
     def __hash__(self) -> int:
+        if not self._hash:
+            parts = (self.properties, self.classes, self.required, self.least, self.most, self.needs, self.some)
+            object.__setattr__(self, "_hash", hash(parts) or 1)
         return self._hash
 
     def entry(self, name: str) -> Property:
@@ -261,6 +261,15 @@ class ObjectShape:
     def is_plain(self) -> bool:
         """Return whether no key depends on another, nor on how many there are."""
         return not (self.least or self.some or self.needs or self.most is not None)
+
+    @property
+    def is_contradictory(self) -> bool:
+        """Return whether a required key is forbidden, at first sight."""
+        return any(self.entry(name).node == NO_VALUE for name in self.required)
+
+    @property
+    def _says_nothing_of_keys(self) -> bool:
+        return not self.properties and self.classes == ANY_KEY
 
     def names(self) -> tuple[str, ...]:
         """Return every key that the shape speaks of by name or that is one of a few, declared ones first."""
@@ -295,11 +304,8 @@ class ObjectShape:
         required = tuple(dict.fromkeys([*self.required, *other.required]))
         if most is not None and most < max(least, len(required)):
             return None
-        properties = tuple(
-            _both(self.entry(name), other.entry(name)) for name in dict.fromkeys([*self.by_name, *other.by_name])
-        )
         found = ObjectShape(
-            properties,
+            self._common_properties(other),
             _common_classes(self.classes, other.classes),
             required,
             least,
@@ -309,7 +315,13 @@ class ObjectShape:
             self.is_open or other.is_open,
             self.bounded_by if other.most is None or most != other.most else other.bounded_by,
         )
-        return None if any(found.entry(name).node == NO_VALUE for name in required) else found
+        return None if found.is_contradictory else found
+
+    def _common_properties(self, other: ObjectShape) -> tuple[Property, ...]:
+        if self._says_nothing_of_keys or other._says_nothing_of_keys:
+            return self.properties or other.properties
+        names = dict.fromkeys([*self.by_name, *other.by_name])
+        return tuple(_both(self.entry(name), other.entry(name)) for name in names)
 
 
 def _both(first: Property, second: Property) -> Property:
