@@ -1,39 +1,54 @@
 """Wrap a fast tokenizer behind the few typed operations that the local backend needs.
 
 This is the only module that touches the untyped tokenizer API. Text from outside is always encoded as plain text:
-where a message contains the spelling of a special token, it stays those characters and never becomes the token, so
+where a message contains the spelling of a control token, it stays those characters and never becomes the token, so
 nobody can close a chat turn from inside a message.
+
+Some tokenizers put a space before whatever they are given (sentencepiece's dummy prefix). A model's answer stands
+behind a prompt, where no such space belongs; so texts are encoded here as they stand *inside* a longer text, and only
+the beginning of a prompt is encoded as a beginning.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
-from secrets import token_hex
 from threading import Lock
 from typing import Protocol, cast
 
-from commitgate.errors import ModelLoadError, ModelRunError
+from commitgate.errors import ModelLoadError
 from commitgate.json_value import JsonValue
+from commitgate_local.chat_prompt import ChatPrompt, TemplatedTokenizer
 
-# Special tokens by which chat models close their turn, whatever their configuration says.
-CHAT_ENDS = frozenset({"<|im_end|>", "<|endoftext|>", "<|end_of_text|>", "<|eot_id|>", "<|end|>", "<end_of_turn>"})
-
-_REWORDED = (
-    "a message holds the spelling of a special token, and the chat template rewords its messages, so that it cannot be "
-    "kept apart from the template's own; remove it from the message"
+# Special tokens by which models close their turn or their text, whatever their configuration says.
+CHAT_ENDS = frozenset(
+    {
+        "<|im_end|>",
+        "<|endoftext|>",
+        "<|end_of_text|>",
+        "<|eot_id|>",
+        "<|eom_id|>",
+        "<|end|>",
+        "<|return|>",
+        "<|call|>",
+        "<|END_OF_TURN_TOKEN|>",
+        "<end_of_turn>",
+        "<eos>",
+        "</s>",
+    }
 )
 
+# Added tokens spelled so steer a model and are no text, even where they are not marked as special.
+_CONTROL = re.compile(r"<[|\uff5c].*[|\uff5c]>", re.DOTALL)
 
-_REFUSED = (
-    "the model's chat template refuses the conversation ({}); give roles in the order that the model knows (many want "
-    "user and assistant in turn, beginning with user), or take another model"
-)
+# Such ones may be text, but where the chat template writes them, a message must not.
+_BRACKETED = re.compile(r"<\S+>|\[\S+\]")
 
-
-class _TemplateError(ModelRunError):
-    """Raised when the chat template fails."""
+# Put before a text to encode it as the inside of a longer one; the first is taken that no token joins to the text.
+_LEADS = ("\n", "\x01", "a", ".")
 
 
 class _AddedToken(Protocol):
@@ -45,47 +60,52 @@ class _Encoding(Protocol):
     ids: list[int]
 
 
+class _Normalizer(Protocol):
+    def normalize_str(self, sequence: str) -> str: ...
+
+
 class _Backend(Protocol):
     """Name what is used of ``tokenizers.Tokenizer``."""
 
     encode_special_tokens: bool
     decoder: object
+    normalizer: _Normalizer | None
+    model: object
 
     def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]: ...
     def get_added_tokens_decoder(self) -> dict[int, _AddedToken]: ...
+    def id_to_token(self, id: int) -> str | None: ...
     def encode(self, sequence: str, *, add_special_tokens: bool = True) -> _Encoding: ...
     def encode_batch_fast(self, input: list[str], *, add_special_tokens: bool = True) -> list[_Encoding]: ...
     def decode(self, ids: Sequence[int], skip_special_tokens: bool = True) -> str: ...
 
 
-class _FastTokenizer(Protocol):
+class _FastTokenizer(TemplatedTokenizer, Protocol):
     """Name what is used of ``transformers``' fast tokenizer."""
 
-    chat_template: object
     all_special_ids: list[int]
     eos_token_id: int | None
     backend_tokenizer: _Backend
 
-    def apply_chat_template(
-        self, conversation: list[dict[str, str]], *, tokenize: bool, add_generation_prompt: bool
-    ) -> str: ...
-
 
 class Tokenizer:
-    """Encode and decode text, and say what is known about the tokens.
+    """Encode and decode text, and say what is known about the tokens. Usable from several threads.
 
     Args:
-        fast: a ``transformers`` fast tokenizer.
+        fast: a ``transformers`` fast tokenizer. It is left as it was.
 
     Raises:
         ModelLoadError: it is not a fast tokenizer.
 
     Attributes:
         entries: token string to id, added tokens included.
+        strings: token string of each id; None where there is none.
         added: ids of added tokens.
         special_ids: ids that are never text.
         stop_ids: ids by which a chat turn or a text ends.
+        unknown_id: id written for what the tokenizer has no token for; None where there is none.
         decoder: the tokenizer's decoder as JSON; None where it has none.
+        model_kind: how it splits words: "BPE", "Unigram", "WordPiece" or another name.
     """
 
     def __init__(self, fast: object) -> None:
@@ -98,13 +118,21 @@ class Tokenizer:
         added = self._backend.get_added_tokens_decoder()
         self.entries: Mapping[str, int] = self._backend.get_vocab(True)
         self.added = frozenset(added)
-        self.special_ids = frozenset(number for number, token in added.items() if token.special) | frozenset(
-            self._fast.all_special_ids
+        self.strings: Sequence[str | None] = self._strings(added)
+        unknown = cast("str | None", getattr(self._backend.model, "unk_token", None))
+        self.unknown_id = None if unknown is None else self.entries.get(unknown)
+        flagged = {number for number, token in added.items() if token.special}
+        control = {number for number, token in added.items() if _CONTROL.fullmatch(token.content)}
+        self.special_ids = frozenset(flagged | control).union(
+            self._fast.all_special_ids, () if self.unknown_id is None else (self.unknown_id,)
         )
-        ends = {number for number, token in added.items() if token.special and token.content in CHAT_ENDS}
+        self._flagged = _any_of(added[number].content for number in flagged)
+        self._unflagged = _any_of(self._written_by_template(added).union(added[n].content for n in control - flagged))
+        ends = {number for number in flagged if added[number].content in CHAT_ENDS}
         end = self._fast.eos_token_id
         self.stop_ids = frozenset(ends if end is None else ends | {end})
         self.decoder = _state_of(self._backend.decoder)
+        self.model_kind = type(self._backend.model).__name__
 
     @staticmethod
     def load(folder: Path, *, gguf_file: str | None = None) -> Tokenizer:
@@ -121,17 +149,46 @@ class Tokenizer:
 
         return Tokenizer(load_tokenizer(folder, gguf_file=gguf_file))
 
+    @cached_property
+    def adds_prefix_space(self) -> bool:
+        """Return whether it puts a space before a text that it is given."""
+        return self._inside("a") != self._raw(["a"])[0]
+
     def encode(self, text: str) -> list[int]:
-        """Return the ids of a text, without any added at its ends; spellings of special tokens are plain text."""
-        return self._encode([text], special=False)[0]
+        """Return the ids of a text as it stands inside a longer one; spellings of control tokens are plain text."""
+        return self.encode_all([text])[0]
 
     def encode_all(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the ids of each text, as ``encode`` does."""
-        return self._encode(texts, special=False)
+        if self.adds_prefix_space or any(map(self.spells_control, texts)):
+            return [self._as_text(text, begins=False) for text in texts]
+        return self._raw(texts)
+
+    def encode_part(self, text: str, *, begins: bool, is_template: bool) -> list[int]:
+        """Return the ids of a part of a prompt.
+
+        Args:
+            text: the part.
+            begins: whether nothing stands before it.
+            is_template: whether spellings of control tokens become the tokens; else they are plain text.
+        """
+        if not is_template:
+            return self._as_text(text, begins=begins)
+        return self._raw([text], as_text=False)[0] if begins else self._inside(text, as_text=False)
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return what the tokenizer itself makes of a run of ids."""
         return self._backend.decode(ids, skip_special_tokens=False)
+
+    def decode_inside(self, ids: Sequence[int]) -> str:
+        """Return what a run of ids appends to a text that stands before it, as the tokenizer itself has it."""
+        lead = self._raw(["a"])[0]
+        return self.decode([*lead, *ids])[len(self.decode(lead)) :]
+
+    def normalized(self, text: str) -> str:
+        """Return a text as the tokenizer's normalizer leaves it."""
+        normalizer = self._backend.normalizer
+        return text if normalizer is None else normalizer.normalize_str(text)
 
     def chat(self, messages: Sequence[tuple[str, str]]) -> list[int]:
         """Return the ids of a conversation up to the point where the model answers.
@@ -148,73 +205,73 @@ class Tokenizer:
                 messages as they are.
         """
         if not self._fast.chat_template:
-            return self.encode("\n\n".join(content for _, content in messages))
-        try:
-            return self._encode_chat(messages)
-        except _TemplateError:
-            if all(role != "system" for role, _ in messages):
-                raise
-        return self._encode_chat(_without_system(messages))
+            return self._as_text("\n\n".join(content for _, content in messages), begins=True)
+        return ChatPrompt(self._fast, self).ids(messages)
 
-    def _encode_chat(self, messages: Sequence[tuple[str, str]]) -> list[int]:
-        rendered = self._render(messages)
-        if any(token in content for _, content in messages for token in self._special_strings()):
-            return self._encode_guarded(messages, rendered)
-        return self._encode([rendered], special=True)[0]
+    def spells_control(self, text: str) -> bool:
+        """Return whether a text holds the spelling of a token that steers the model."""
+        return self._flagged.search(text) is not None or self._unflagged.search(text) is not None
 
-    def _special_strings(self) -> list[str]:
-        return [string for string, number in self.entries.items() if number in self.special_ids]
+    @cached_property
+    def _leads(self) -> tuple[tuple[str, list[int]], ...]:
+        return tuple((lead, self._raw([lead])[0]) for lead in _LEADS)
 
-    def _render(self, messages: Sequence[tuple[str, str]]) -> str:
-        conversation = [{"role": role, "content": content} for role, content in messages]
-        try:
-            return self._fast.apply_chat_template(conversation, tokenize=False, add_generation_prompt=True)
-        except Exception as error:
-            # A template is code that came with the model: it raises jinja2's exceptions and any of Python's. Their
-            # messages may quote the conversation and are left out.
-            raise _TemplateError(_REFUSED.format(type(error).__name__)) from error
+    def _strings(self, added: Mapping[int, _AddedToken]) -> list[str | None]:
+        strings: list[str | None] = [None] * (max([*self.entries.values(), *added], default=-1) + 1)
+        for string, number in self.entries.items():
+            strings[number] = string
+        # Of an id whose string an added token took over, the entries say nothing.
+        for number in [number for number, string in enumerate(strings) if string is None]:
+            strings[number] = self._backend.id_to_token(number)
+        return strings
 
-    def _encode_guarded(self, messages: Sequence[tuple[str, str]], rendered: str) -> list[int]:
-        """Encode the template's parts and the messages' parts separately, so that only the former yield specials.
+    def _written_by_template(self, added: Mapping[int, _AddedToken]) -> set[str]:
+        template = str(self._fast.chat_template or "")
+        contents = {token.content for token in added.values() if _BRACKETED.fullmatch(token.content)}
+        return {content for content in contents if content in template}
 
-        The template's own parts are found by rendering it around names that cannot occur in it; putting the contents
-        (as they are, or trimmed, as many templates do) back between them must then give the same prompt.
+    def _as_text(self, text: str, *, begins: bool) -> list[int]:
+        """Return the ids of a text in which spellings of control tokens are nothing but characters.
+
+        The tokenizer's own switch does this for tokens that are flagged as special. Spellings of others are cut
+        behind their first character, so that no piece holds a whole one.
         """
-        names = [token_hex(16) for _ in messages]
-        around = self._render([(role, name) for (role, _), name in zip(messages, names, strict=True)])
-        parts: list[str] = []
-        for name in names:
-            before, found, around = around.partition(name)
-            if not found or name in around:
-                raise ModelRunError(_REWORDED)
-            parts.append(before)
-        for contents in ([content for _, content in messages], [content.strip() for _, content in messages]):
-            if rendered == "".join(map("".join, zip(parts, contents, strict=True))) + around:
-                pieces = [piece for pair in zip(parts, contents, strict=True) for piece in pair]
-                ids = [
-                    self._encode([piece], special=number % 2 == 0)[0] for number, piece in enumerate([*pieces, around])
-                ]
-                return [number for part in ids for number in part]
-        raise ModelRunError(_REWORDED)
+        as_text = True if self._flagged.search(text) else None
+        cuts = sorted({found.start() + 1 for found in self._unflagged.finditer(text)})
+        pieces = [text[start:stop] for start, stop in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+        ids = self._raw(pieces[:1], as_text=as_text)[0] if begins else self._inside(pieces[0], as_text=as_text)
+        for piece in pieces[1:]:
+            ids += self._inside(piece, as_text=as_text)
+        return ids
 
-    def _encode(self, texts: Sequence[str], *, special: bool) -> list[list[int]]:
+    def _inside(self, text: str, *, as_text: bool | None = None) -> list[int]:
+        for lead, before in self._leads:
+            ids = self._raw([lead + text], as_text=as_text)[0]
+            if ids[: len(before)] == before:
+                return ids[len(before) :]
+        return self._raw([text], as_text=as_text)[0]
+
+    def _raw(self, texts: Sequence[str], *, as_text: bool | None = None) -> list[list[int]]:
+        """Return the ids of texts as the tokenizer has them; ``as_text`` sets its switch for special tokens."""
         with self._lock:
-            self._backend.encode_special_tokens = not special
-            if len(texts) == 1:
-                return [self._backend.encode(texts[0], add_special_tokens=False).ids]
-            return [found.ids for found in self._backend.encode_batch_fast(list(texts), add_special_tokens=False)]
+            was = self._backend.encode_special_tokens
+            # Setting it fails while another thread of the program encodes, so it is set only where it matters.
+            if as_text is not None and as_text != was:
+                self._backend.encode_special_tokens = as_text
+            try:
+                if len(texts) == 1:
+                    return [self._backend.encode(texts[0], add_special_tokens=False).ids]
+                return [found.ids for found in self._backend.encode_batch_fast(list(texts), add_special_tokens=False)]
+            finally:
+                if as_text is not None and as_text != was:
+                    self._backend.encode_special_tokens = was
 
 
-def _without_system(messages: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the messages with all system texts put before the first user message, or as one where there is none."""
-    texts = [content for role, content in messages if role == "system"]
-    others = [message for message in messages if message[0] != "system"]
-    roles = [role for role, _ in others]
-    if "user" not in roles:
-        return [("user", "\n\n".join(texts)), *others]
-    first = roles.index("user")
-    others[first] = ("user", "\n\n".join([*texts, others[first][1]]))
-    return others
+def _any_of(strings: Iterable[str]) -> re.Pattern[str]:
+    """Return a pattern that finds each place where one of the strings begins; nothing where there are none."""
+    # A look-ahead, so that strings that overlap are all found.
+    choices = "|".join(re.escape(string) for string in sorted(strings) if string)
+    return re.compile(f"(?={choices})" if choices else r"(?!)")
 
 
 def _state_of(component: object) -> JsonValue:

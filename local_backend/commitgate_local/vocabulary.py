@@ -13,10 +13,15 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from commitgate.errors import MisuseError
+import numpy as np
+
+from commitgate.errors import MisuseError, ModelLoadError
 
 if TYPE_CHECKING:
     from commitgate_local.tokenizer import Tokenizer
+
+# Most columns of the logits that no token belongs to. Models pad them to some round number; the most seen is 1,069.
+_PADDING = 4096
 
 PRINTABLE_ASCII = frozenset(range(0x20, 0x7F))
 
@@ -63,17 +68,27 @@ class Vocabulary:
 
         Args:
             tokenizer: the tokenizer of the model.
-            width: number of logits columns of the model; ids at or beyond it are left out, as no logit can name them.
+            width: number of logits columns of the model. Special tokens beyond it are left out, as no logit can name
+                them; text beyond it is an error.
             stop_ids: further ids that end a text, from the model's generation config.
 
         Raises:
-            ModelLoadError: the tokenizer's bytes cannot be known for certain; the message says why.
+            ModelLoadError: the tokenizer's bytes cannot be known for certain, or it is another model's; the message
+                says why.
         """
-        from commitgate_local.token_bytes import check_round_trips, token_bytes
+        from commitgate_local.round_trips import check_round_trips
+        from commitgate_local.token_bytes import token_bytes
 
-        tokens = token_bytes(tokenizer)[:width]
-        stops = {stop for stop in (*stop_ids, *tokenizer.stop_ids) if 0 <= stop < width}
-        vocabulary = Vocabulary(tokens, stops, width=width)
+        tokens = token_bytes(tokenizer)
+        _check_width(tokens, width)
+        named = {*stop_ids, *tokenizer.stop_ids}
+        stops = {stop for stop in named if 0 <= stop < width}
+        if named and not stops:
+            raise ModelLoadError(
+                f"none of the ids that end a text ({sorted(named)}) is among the logits' {width} columns: the tokenizer "
+                "or the configuration is another model's"
+            )
+        vocabulary = Vocabulary(tokens[:width], stops, width=width)
         check_round_trips(tokenizer, vocabulary)
         return vocabulary
 
@@ -97,13 +112,33 @@ class Vocabulary:
     @cached_property
     def fingerprint(self) -> str:
         """Return the sha256, in hexadecimal, of everything that masks depend on: width, stop ids and all tokens."""
-        digest = hashlib.sha256(f"commitgate vocabulary 1 {self.width} {self.stop_ids} ".encode())
-        for token in self.tokens:
-            digest.update(b"-" if token is None else b"%d:%b" % (len(token), token))
+        digest = hashlib.sha256(f"commitgate vocabulary 2 {self.width} {self.stop_ids} ".encode())
+        lengths = np.fromiter((-1 if token is None else len(token) for token in self.tokens), "<i4", self.width)
+        digest.update(lengths.tobytes())
+        digest.update(b"".join(token for token in self.tokens if token is not None))
         return digest.hexdigest()
 
     def __repr__(self) -> str:
         return f"Vocabulary(width={self.width}, stop_ids={self.stop_ids}, fingerprint={self.fingerprint[:12]!r})"
+
+
+def _check_width(tokens: Sequence[bytes | None], width: int) -> None:
+    """Refuse tokens that do not fit the logits of a model.
+
+    Raises:
+        ModelLoadError: text lies beyond the logits, or far more logits are there than tokens.
+    """
+    last = max((number for number, token in enumerate(tokens) if token is not None), default=-1)
+    if last >= width:
+        raise ModelLoadError(
+            f"the tokenizer has text up to the id {last}, the model's logits have {width} columns: the tokenizer is "
+            "another model's; take the tokenizer.json that belongs to the model"
+        )
+    if width - len(tokens) > _PADDING:
+        raise ModelLoadError(
+            f"the tokenizer has {len(tokens)} ids, the model's logits have {width} columns, more than padding "
+            "explains: the tokenizer is another model's; take the tokenizer.json that belongs to the model"
+        )
 
 
 __all__ = ["Vocabulary"]
