@@ -28,18 +28,27 @@ if TYPE_CHECKING:
 class Automaton:
     """Decide which byte strings belong to a contract, in one dialect. May be shared between threads.
 
+    Args:
+        arena: where its terms are made.
+        start: the state before the first byte.
+        meaning: what it was made of.
+
     Attributes:
         arena: where its terms are made.
         start: the state before the first byte.
-        support: how far each keyword of the schema is enforced, place by place.
     """
 
-    __slots__ = ("arena", "start", "support")
+    __slots__ = ("_meaning", "arena", "start")
 
-    def __init__(self, arena: Arena, start: Term, support: tuple[SupportRow, ...]) -> None:
+    def __init__(self, arena: Arena, start: Term, meaning: Satisfiability | TextMeaning) -> None:
         self.arena = arena
         self.start = start
-        self.support = support
+        self._meaning = meaning
+
+    @property
+    def support(self) -> tuple[SupportRow, ...]:
+        """Return how far each keyword of the schema is enforced, place by place."""
+        return self._meaning.support
 
     def acceptor(self) -> Acceptor:
         """Return an acceptor at the start of a text."""
@@ -156,11 +165,11 @@ def compile(
             contract = replace(contract, reviewed_digest=None, **given)
         arena = _arena(contract.limits)
         start = start_of(contract, arena, dialect, alphabet, style)
-        return Automaton(arena, start, contract.analysis.support)
+        return Automaton(arena, start, contract.analysis)
     meaning = analyse(source, limits or Limits(), formats=formats or "assert", documents=documents)
     arena = _arena(meaning.meaning.document.limits)
     grammar = Grammar(arena, meaning, dialect, Spelling(dialect == "generate", alphabet), style or Style())
-    return Automaton(arena, grammar.text(), meaning.support)
+    return Automaton(arena, grammar.text(), meaning)
 
 
 def start_of(

@@ -10,6 +10,7 @@ under a recursive ``anyOf`` 17 s, and preparing ``unevaluatedProperties`` over 1
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from typing import Generic, TypeAlias, TypeVar
 
 from commitgate.errors import LimitExceededError
@@ -39,6 +40,7 @@ MOST_PAIRS = 200_000
 _UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
 _ONE = ("not", "additionalProperties", "propertyNames", "additionalItems", "contains", "items", *_UNEVALUATED)
 _MANY = ("properties", "patternProperties")
+_BELOW = frozenset({*_ONE, *_MANY, "prefixItems"})
 
 
 class Effort:
@@ -56,20 +58,41 @@ class Effort:
 
     def __init__(self, references: References) -> None:
         self._references = references
-        starts = [node for node in references.nodes() if any(keyword in node for keyword in _UNEVALUATED)]
+        starts = [node for node in references.nodes() if not node.keys().isdisjoint(_UNEVALUATED)]
         in_place = _Ways[JsonObject](self._in_place, id, MOST_WAYS)
         self.unevaluated_ways = max((in_place.of(node) for node in starts), default=0)
-        whole = _Ways[JsonObject](self._applied, id, None)
-        root = references.root
-        ways = whole.of(root) if isinstance(root, dict) else 1
-        everywhere = _Ways[JsonObject](self._in_place, id, MOST_IN_PLACE)
+        self.ways_in_place = self._most_in_place() if references.has_any else 0
+
+    def _most_in_place(self) -> int:
         # Without references each schema is reached in one way alone.
-        reached = (node for node in references.nodes() if whole.has_counted(node)) if references.has_any else ()
-        self.ways_in_place = min(max(map(everywhere.of, reached), default=0), MOST_IN_PLACE + 1)
-        self._is_remembered = whole.leading_back
-        self._most: int | None = MOST_CHECKED if ways > FEW_WAYS else None
+        everywhere, reached = _Ways[JsonObject](self._in_place, id, MOST_IN_PLACE), self._reached()
+        ways = (everywhere.of(node) for node in self._references.nodes() if id(node) in reached)
+        return min(max(ways, default=0), MOST_IN_PLACE + 1)
+
+    def _reached(self) -> set[int]:
+        """Return the identities of the schemas that are applied to anything."""
+        root = self._references.root
+        waiting = [root] if isinstance(root, dict) else []
+        reached = set(map(id, waiting))
+        while waiting:
+            for inner in self._applied(waiting.pop()):
+                if id(inner) not in reached:
+                    reached.add(id(inner))
+                    waiting.append(inner)
+        return reached
+
+    @cached_property
+    def _everything(self) -> tuple[int, set[tuple[object, object]]]:
+        """Return the number of ways through all of the schema, and which schemas lead back to which."""
+        whole, root = _Ways[JsonObject](self._applied, id, None), self._references.root
+        return (whole.of(root) if isinstance(root, dict) else 1), whole.leading_back
+
+    @cached_property
+    def _most(self) -> int | None:
+        """Return the most visits for which a value is checked; None where any is."""
         if self.unevaluated_ways > FEW_UNEVALUATED:
-            self._most = MOST_UNEVALUATED
+            return MOST_UNEVALUATED
+        return MOST_CHECKED if self._everything[0] > FEW_WAYS else None
 
     def is_checkable(self, value: JsonValue) -> bool:
         """Say whether the validator decides in bounded time whether ``value`` is valid."""
@@ -90,10 +113,11 @@ class Effort:
             return 1
         waiting: list[Visit] = [(root, value)]
         begun = {_name_of(waiting[0])}
+        leading_back = self._everything[1] if remembers else set[tuple[object, object]]()
 
         def asked(visit: Visit) -> Iterator[Visit]:
             for inner in self._asked(visit):
-                if not remembers or (id(visit[0]), id(inner[0])) not in self._is_remembered:
+                if (id(visit[0]), id(inner[0])) not in leading_back:
                     yield inner
                 elif _name_of(inner) not in begun:
                     begun.add(_name_of(inner))
@@ -110,6 +134,8 @@ class Effort:
     def _applied(self, schema: JsonObject) -> Iterator[JsonObject]:
         """Yield all schemas that ``schema`` applies to anything."""
         yield from _objects(self._references.applied_in_place(schema))
+        if _BELOW.isdisjoint(schema):
+            return
         yield from _objects(schema.get(keyword) for keyword in _ONE)
         for keyword in _MANY:
             yield from _objects(_object(schema.get(keyword)).values())

@@ -8,7 +8,7 @@ Source: JSON Schema core of drafts 4 to 2020-12 (base URIs, anchors, dynamic ref
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import unquote, urldefrag, urljoin
 
 from commitgate.json_value import JsonObject, JsonValue
@@ -17,6 +17,8 @@ from commitgate.pointer import value_at
 _IN_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
 _IN_PLACE = ("if", "then", "else")
 _REFERRING = ("$ref", "$dynamicRef", "$recursiveRef")
+_APPLYING_IN_PLACE = frozenset({*_IN_PLACE_LISTS, *_IN_PLACE, *_REFERRING, "dependentSchemas", "dependencies"})
+_NAMING = frozenset({"$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor"})
 
 
 class References:
@@ -38,6 +40,7 @@ class References:
         self._dynamic: dict[str, list[JsonObject]] = {}
         self._bases: dict[int, str] = {}
         self._nodes: list[JsonObject] = []
+        self._resolved: dict[tuple[str, str], JsonValue] = {}
         self._index(root, "")
         for uri, document in (documents or {}).items():
             base = uri.rstrip("#")
@@ -50,6 +53,8 @@ class References:
 
     def applied_in_place(self, schema: JsonObject) -> Iterator[JsonValue]:
         """Yield the schemas that ``schema`` applies to the same value, ``not`` left out."""
+        if _APPLYING_IN_PLACE.isdisjoint(schema):
+            return
         yield from self.referred(schema)
         for keyword in _IN_PLACE_LISTS:
             members = schema.get(keyword)
@@ -69,7 +74,10 @@ class References:
             reference = schema.get(keyword)
             if not isinstance(reference, str):
                 continue
-            target = self._resolve(reference, self._bases.get(id(schema), ""))
+            name = (reference, self._bases.get(id(schema), ""))
+            if name not in self._resolved:
+                self._resolved[name] = self._resolve(*name)
+            target = self._resolved[name]
             yield target
             if keyword != "$ref":
                 fragment = urldefrag(reference).fragment
@@ -89,14 +97,19 @@ class References:
         waiting: list[tuple[JsonValue, str]] = [(document, base)]
         while waiting:
             value, inside = waiting.pop()
+            members: Iterable[JsonValue] = ()
             if isinstance(value, dict):
-                inside = self._name(value, inside)
+                if not _NAMING.isdisjoint(value):
+                    inside = self._name(value, inside)
                 self._bases[id(value)] = inside
                 self._nodes.append(value)
-                self.has_any = self.has_any or any(keyword in value for keyword in _REFERRING)
-                waiting.extend((member, inside) for member in value.values())
+                self.has_any = self.has_any or not value.keys().isdisjoint(_REFERRING)
+                members = value.values()
             elif isinstance(value, list):
-                waiting.extend((item, inside) for item in value)
+                members = value
+            for member in members:
+                if isinstance(member, dict | list):
+                    waiting.append((member, inside))
 
     def _name(self, schema: JsonObject, base: str) -> str:
         """Enter the names that ``schema`` gives itself; return the base of what lies in it."""
