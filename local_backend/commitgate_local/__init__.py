@@ -13,12 +13,15 @@ from commitgate.errors import MissingExtraError
 if TYPE_CHECKING:
     from commitgate_local.engine import EngineStats, MaskEngine, Matcher
     from commitgate_local.local_model import LocalModel
+    from commitgate_local.processor import MaskedAnswer, MaskProcessor
     from commitgate_local.vocabulary import Vocabulary
 
 _HOMES = {
     "EngineStats": "engine",
     "LocalModel": "local_model",
     "MaskEngine": "engine",
+    "MaskProcessor": "processor",
+    "MaskedAnswer": "processor",
     "Matcher": "engine",
     "Vocabulary": "vocabulary",
 }
@@ -42,4 +45,4 @@ def __dir__() -> list[str]:
     return sorted([*globals(), *_HOMES])
 
 
-__all__ = ["EngineStats", "LocalModel", "MaskEngine", "Matcher", "Vocabulary"]
+__all__ = ["EngineStats", "LocalModel", "MaskEngine", "MaskProcessor", "MaskedAnswer", "Matcher", "Vocabulary"]
