@@ -16,6 +16,9 @@ from commitgate.automaton.formats import (
     format_matches,
     format_sublanguage,
 )
+from commitgate.automaton.formats.registry import made_language
+from commitgate.automaton.formats.stored import table_of
+from commitgate.automaton.formats.tables import TABLES
 from commitgate.automaton.regex import PatternError, PatternUnsupported
 from commitgate.automaton.regex.parser import parse
 
@@ -330,6 +333,18 @@ def test_a_sublanguage_of_host_names_has_no_a_label_at_any_place() -> None:
     assert sublanguage is not None
     assert not any(map(sublanguage.contains, ["xn--mhle-1ra", "a.Xn--0", "a.xN--0.b"]))
     assert sublanguage.contains("axn--b.xn.x-n--b.example")
+
+
+def test_only_formats_without_a_pattern_have_no_table() -> None:
+    assert FORMATS - TABLES.keys() == {"regex"}
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_the_table_of_a_format_says_what_its_patterns_say(name: str) -> None:
+    made = made_language(name)
+    # Where this fails, the patterns have changed: write what table_of(made) gives into tables.py.
+    assert format_language(name) == made, f"the table of {name} is out of date"
+    assert len(table_of(made)) < 4_000
 
 
 def test_an_unknown_format_is_an_error() -> None:

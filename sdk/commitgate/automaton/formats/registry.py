@@ -14,6 +14,8 @@ from functools import cache, reduce
 
 from commitgate.automaton.formats import addresses, dates, hosts, mail, pointers, uris
 from commitgate.automaton.formats.ecma_pattern import is_ecma_pattern
+from commitgate.automaton.formats.stored import language_of as stored_language
+from commitgate.automaton.formats.tables import TABLES
 from commitgate.automaton.regex import pattern_language
 from commitgate.automaton.text_language import TextLanguage, labelled, of_lengths
 
@@ -124,15 +126,23 @@ def format_matches(name: str, text: str) -> bool:
 
 @cache
 def _language(name: str) -> TextLanguage | None:
-    known = _FORMATS[name]
-    if known.pattern is None:
+    if _FORMATS[name].pattern is None:
         return None
+    return labelled(stored_language(TABLES[name]), f"texts of the format {name}")
+
+
+def made_language(name: str) -> TextLanguage:
+    """Return the language that the patterns of a format say; the table of the format was written from it.
+
+    Raises:
+        KeyError: the format is not known.
+    """
+    known = _FORMATS[name]
+    assert known.pattern is not None
     found = _whole(known.pattern)
     if known.also:
         found = _both(found, reduce(_both, map(_whole, known.also)))
-    if known.most is not None:
-        found = _both(found, of_lengths(0, known.most))
-    return labelled(found, f"texts of the format {name}")
+    return found if known.most is None else _both(found, of_lengths(0, known.most))
 
 
 @cache
@@ -157,4 +167,4 @@ def _both(one: TextLanguage, other: TextLanguage) -> TextLanguage:
     return found
 
 
-__all__ = ["FORMATS", "format_is_exact", "format_language", "format_matches", "format_sublanguage"]
+__all__ = ["FORMATS", "format_is_exact", "format_language", "format_matches", "format_sublanguage", "made_language"]
