@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from commitgate_local.engine import EngineStats, MaskEngine, Matcher
     from commitgate_local.local_model import LocalModel
     from commitgate_local.processor import MaskedAnswer, MaskProcessor
+    from commitgate_local.tiktoken_file import read_tiktoken
+    from commitgate_local.tokenizer import Tokenizer
     from commitgate_local.vocabulary import Vocabulary
 
 _HOMES = {
@@ -23,7 +25,9 @@ _HOMES = {
     "MaskProcessor": "processor",
     "MaskedAnswer": "processor",
     "Matcher": "engine",
+    "Tokenizer": "tokenizer",
     "Vocabulary": "vocabulary",
+    "read_tiktoken": "tiktoken_file",
 }
 
 _EXTRA_PACKAGES = frozenset({"numpy", "tokenizers", "torch", "transformers"})
@@ -45,4 +49,14 @@ def __dir__() -> list[str]:
     return sorted([*globals(), *_HOMES])
 
 
-__all__ = ["EngineStats", "LocalModel", "MaskEngine", "MaskProcessor", "MaskedAnswer", "Matcher", "Vocabulary"]
+__all__ = [
+    "EngineStats",
+    "LocalModel",
+    "MaskEngine",
+    "MaskProcessor",
+    "MaskedAnswer",
+    "Matcher",
+    "Tokenizer",
+    "Vocabulary",
+    "read_tiktoken",
+]

@@ -102,8 +102,8 @@ def _check_ids(tokenizer: Tokenizer, vocabulary: Vocabulary) -> None:
         is_first = not _is_written(tokenizer, vocabulary, ids[starts[0] : starts[middle]])
         ids, starts = (ids[: starts[middle]], starts[:middle]) if is_first else (ids, starts[middle:])
     raise ModelLoadError(
-        f"the tokenizer writes the id {_named(vocabulary, ids[starts[0] :])} otherwise than its vocabulary says, so its "
-        f"bytes cannot be known; {_ADVICE}"
+        f"the tokenizer writes the id {_named(vocabulary, ids[starts[0] :])} otherwise than its vocabulary says, so "
+        f"its bytes cannot be known; {_ADVICE}"
     )
 
 

@@ -101,7 +101,7 @@ def _text_steps(steps: Sequence[_Step], kinds: Sequence[str], model_kind: str) -
             raise ModelLoadError(f"the tokenizer's decoder ({kind}, of a {model_kind} model) cannot be used: {reason}")
     # Once the tokens are one text, only its beginning and end may still be changed.
     joined = kinds.index("Fuse") if "Fuse" in kinds else len(kinds)
-    early, late = steps[:joined], kinds[joined:]
+    early, late = list(steps[:joined]), kinds[joined:]
     if not set(late) <= {"Fuse", "Strip"} or not early or not all(map(_is_known, early)):
         raise ModelLoadError(
             f"the tokenizer's decoder ({', '.join(kinds) or 'none'}, of a {model_kind} model) is not one whose bytes "

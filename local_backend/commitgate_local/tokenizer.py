@@ -93,6 +93,7 @@ class Tokenizer:
 
     Args:
         fast: a ``transformers`` fast tokenizer. It is left as it was.
+        stop_ids: ids by which a text ends, beside those that the tokenizer itself names.
 
     Raises:
         ModelLoadError: it is not a fast tokenizer.
@@ -108,7 +109,7 @@ class Tokenizer:
         model_kind: how it splits words: "BPE", "Unigram", "WordPiece" or another name.
     """
 
-    def __init__(self, fast: object) -> None:
+    def __init__(self, fast: object, *, stop_ids: Iterable[int] = ()) -> None:
         if not hasattr(fast, "backend_tokenizer"):
             raise ModelLoadError("the model has no fast tokenizer (tokenizer.json), and only those can be read")
         self._fast = cast("_FastTokenizer", fast)
@@ -130,7 +131,7 @@ class Tokenizer:
         self._unflagged = _any_of(self._written_by_template(added).union(added[n].content for n in control - flagged))
         ends = {number for number in flagged if added[number].content in CHAT_ENDS}
         end = self._fast.eos_token_id
-        self.stop_ids = frozenset(ends if end is None else ends | {end})
+        self.stop_ids = frozenset(ends).union(stop_ids, () if end is None else (end,))
         self.decoder = _state_of(self._backend.decoder)
         self.model_kind = type(self._backend.model).__name__
 

@@ -85,8 +85,8 @@ class Vocabulary:
         stops = {stop for stop in named if 0 <= stop < width}
         if named and not stops:
             raise ModelLoadError(
-                f"none of the ids that end a text ({sorted(named)}) is among the logits' {width} columns: the tokenizer "
-                "or the configuration is another model's"
+                f"none of the ids that end a text ({sorted(named)}) is among the logits' {width} columns: the "
+                "tokenizer or the configuration is another model's"
             )
         vocabulary = Vocabulary(tokens[:width], stops, width=width)
         check_round_trips(tokenizer, vocabulary)
