@@ -173,7 +173,12 @@ def overloaded(retry_after_s: float = RETRY_AFTER_S) -> RequestRefused:
 def cut_off(limit_s: float) -> RequestRefused:
     """Return the refusal of a request whose answer took longer than the server allows."""
     return RequestRefused(
-        504, "time_limit", f"the answer was not whole after the limit of {limit_s:g} s", type=SERVER_ERROR
+        504,
+        "time_limit",
+        f"the answer was not whole after the limit of {limit_s:g} s",
+        type=SERVER_ERROR,
+        # OpenAI's own clients ask again after any 5xx, unless they are told that it would be no use.
+        headers={"x-should-retry": "false"},
     )
 
 
