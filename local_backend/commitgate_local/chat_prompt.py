@@ -5,7 +5,7 @@ The template's own control tokens become tokens; what a message holds stays text
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from secrets import token_hex
 from typing import Protocol
 
@@ -41,13 +41,12 @@ class TemplatedTokenizer(Protocol):
 class PartEncoder(Protocol):
     """Split the parts of a prompt into tokens."""
 
-    @property
-    def added(self) -> Set[int]:
-        """Return the ids of added tokens, each of which stands alone."""
+    def spells_control(self, text: str) -> bool:
+        """Return whether a text holds the spelling of a token that is never text."""
         ...
 
-    def spells_control(self, text: str) -> bool:
-        """Return whether a text holds the spelling of a token that steers the model."""
+    def spells_added(self, text: str) -> bool:
+        """Return whether a text holds the spelling of such a token, or of markup that the chat template writes."""
         ...
 
     def encode_part(self, text: str, *, begins: bool, is_template: bool) -> list[int]:
@@ -82,9 +81,14 @@ class ChatPrompt:
 
     def _encode(self, messages: Sequence[tuple[str, str]]) -> list[int]:
         rendered = self._render(messages)
-        if any(self._encoder.spells_control(content) for _, content in messages):
+        if any(self._must_stay_text(role, content) for role, content in messages):
             return self._encode_parts(self._parts(messages, rendered))
         return self._encoder.encode_part(rendered, begins=True, is_template=True)
+
+    def _must_stay_text(self, role: str, content: str) -> bool:
+        # What a model wrote before may hold its own markup, as of its thoughts, which templates look for and leave out.
+        spells = self._encoder.spells_control if role == "assistant" else self._encoder.spells_added
+        return spells(content)
 
     def _render(self, messages: Sequence[tuple[str, str]]) -> str:
         conversation = [{"role": role, "content": content} for role, content in messages]

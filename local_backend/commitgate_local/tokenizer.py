@@ -128,7 +128,10 @@ class Tokenizer:
             self._fast.all_special_ids, () if self.unknown_id is None else (self.unknown_id,)
         )
         self._flagged = _any_of(added[number].content for number in flagged)
-        self._unflagged = _any_of(self._written_by_template(added).union(added[n].content for n in control - flagged))
+        self._control = _any_of(added[number].content for number in flagged | control)
+        unflagged = {added[number].content for number in control - flagged}
+        self._unflagged = _any_of(unflagged)
+        self._markup = _any_of(unflagged | self._written_by_template(added))
         ends = {number for number in flagged if added[number].content in CHAT_ENDS}
         end = self._fast.eos_token_id
         self.stop_ids = frozenset(ends).union(stop_ids, () if end is None else (end,))
@@ -162,7 +165,7 @@ class Tokenizer:
     def encode_all(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the ids of each text, as ``encode`` does."""
         if self.adds_prefix_space or any(map(self.spells_control, texts)):
-            return [self._as_text(text, begins=False) for text in texts]
+            return [self._as_text(text, self._unflagged, begins=False) for text in texts]
         return self._raw(texts)
 
     def encode_part(self, text: str, *, begins: bool, is_template: bool) -> list[int]:
@@ -171,10 +174,11 @@ class Tokenizer:
         Args:
             text: the part.
             begins: whether nothing stands before it.
-            is_template: whether spellings of control tokens become the tokens; else they are plain text.
+            is_template: whether spellings of control tokens become the tokens; else they are plain text, as is markup
+                that the chat template writes.
         """
         if not is_template:
-            return self._as_text(text, begins=begins)
+            return self._as_text(text, self._markup, begins=begins)
         return self._raw([text], as_text=False)[0] if begins else self._inside(text, as_text=False)
 
     def decode(self, ids: Sequence[int]) -> str:
@@ -206,12 +210,16 @@ class Tokenizer:
                 messages as they are.
         """
         if not self._fast.chat_template:
-            return self._as_text("\n\n".join(content for _, content in messages), begins=True)
+            return self.encode_part("\n\n".join(content for _, content in messages), begins=True, is_template=False)
         return ChatPrompt(self._fast, self).ids(messages)
 
     def spells_control(self, text: str) -> bool:
-        """Return whether a text holds the spelling of a token that steers the model."""
-        return self._flagged.search(text) is not None or self._unflagged.search(text) is not None
+        """Return whether a text holds the spelling of a token that is never text."""
+        return self._control.search(text) is not None
+
+    def spells_added(self, text: str) -> bool:
+        """Return whether a text holds the spelling of such a token, or of markup that the chat template writes."""
+        return self._flagged.search(text) is not None or self._markup.search(text) is not None
 
     @cached_property
     def _leads(self) -> tuple[tuple[str, list[int]], ...]:
@@ -231,14 +239,14 @@ class Tokenizer:
         contents = {token.content for token in added.values() if _BRACKETED.fullmatch(token.content)}
         return {content for content in contents if content in template}
 
-    def _as_text(self, text: str, *, begins: bool) -> list[int]:
+    def _as_text(self, text: str, unflagged: re.Pattern[str], *, begins: bool) -> list[int]:
         """Return the ids of a text in which spellings of control tokens are nothing but characters.
 
-        The tokenizer's own switch does this for tokens that are flagged as special. Spellings of others are cut
-        behind their first character, so that no piece holds a whole one.
+        The tokenizer's own switch does this for tokens that are flagged as special. Spellings of others are found by
+        a pattern and cut behind their first character, so that no piece holds a whole one.
         """
         as_text = True if self._flagged.search(text) else None
-        cuts = sorted({found.start() + 1 for found in self._unflagged.finditer(text)})
+        cuts = sorted({found.start() + 1 for found in unflagged.finditer(text)})
         pieces = [text[start:stop] for start, stop in zip([0, *cuts], [*cuts, len(text)], strict=True)]
         ids = self._raw(pieces[:1], as_text=as_text)[0] if begins else self._inside(pieces[0], as_text=as_text)
         for piece in pieces[1:]:
