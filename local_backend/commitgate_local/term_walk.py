@@ -17,11 +17,16 @@ from commitgate.automaton.deferred import Capture, Deferred, Follow
 from commitgate.automaton.spelling import StringBody
 from commitgate.automaton.terms import Choice, Literal, LiteralSet, Located, Sequence
 from commitgate_local.trie import ids_at
+from commitgate_local.wide_walk import WideWalk
 
 if TYPE_CHECKING:
     from commitgate.automaton.terms import Arena, Term
     from commitgate_local.leaf_walk import LeafWalk, Mask
     from commitgate_local.trie import Ints, Spots, Trie
+
+# Nodes that a walk may step to before it goes over to arrays. Measured on a vocabulary of 49,152 tokens: below some
+# thousand nodes the loop costs less than the fixed price of the array operations.
+_NARROW_NODES = 2_000
 
 
 class _Then:
@@ -71,6 +76,8 @@ class TermWalk:
         self._stack: list[tuple[Term, Spots, _Frame | None]] = []
         self._frames: dict[tuple[int, int], _Then] = {}
         self._met: dict[tuple[int, int], set[int]] = {}
+        self._stepped_nodes = 0
+        self._frontiers: dict[_Frame | None, list[tuple[int, Term]]] = {}
 
     def mask(self, term: Term) -> Mask:
         """Return the tokens after which the text lives; the last entry stands for no column. [width + 1] bool"""
@@ -80,16 +87,16 @@ class TermWalk:
             part, spots, outer = stack.pop()
             spend(1)
             match part:
-                case Sequence():
+                case Sequence() if part.head.comes_apart or part.head.shared_key is not None:
                     stack.append((part.head, spots, self._then(part.rest, outer)))
                 case Literal():
                     self._literal(part, spots, outer)
-                case Choice():
+                case Choice() if part.comes_apart:
                     spend(len(part.options))
                     stack.extend((option, spots, outer) for option in part.options)
                 case Located():
                     stack.append((part.inner, spots, outer))
-                case Deferred():
+                case Deferred() if part.comes_apart:
                     stack.append((part.expansion, spots, outer))
                 case Capture():
                     self._capture(part, spots, outer)
@@ -99,6 +106,8 @@ class TermWalk:
                     self._shared(part, spots, outer)
                 case _:
                     self._stepped(part, spots, outer)
+            if not stack:
+                self._go_wide()
         return self._marked()
 
     def _marked(self) -> Mask:
@@ -201,6 +210,9 @@ class TermWalk:
         met.update(spots.nodes)
         if term.nullable:
             self._leave(spots.nodes, outer)
+        if self._stepped_nodes > _NARROW_NODES:
+            self._frontiers.setdefault(outer, []).extend((node, term) for node in spots.nodes)
+            return
         alive, empty, epsilon = self._alive, self._empty, self._epsilon
         below = spots.by_byte
         live = None if term.is_transient else term.partition.live
@@ -215,6 +227,7 @@ class TermWalk:
                 ended.extend(children)
             elif following is not empty:
                 alive.extend(children)
+                self._stepped_nodes += len(children)
                 further.setdefault(following, []).extend(children)
         if ended:
             self._exit(ended, outer)
@@ -222,6 +235,19 @@ class TermWalk:
             onward = self._trie.spots(children)
             if onward.by_byte:
                 self._stack.append((following, onward, outer))
+
+    def _go_wide(self) -> None:
+        """Walk on over arrays where more nodes are alive than a loop should walk."""
+        frontiers, self._frontiers = self._frontiers, {}
+        for outer, starts in frontiers.items():
+            wide = WideWalk(self._trie)
+            for nodes, terms in wide.levels(starts):
+                self._ids.append(ids_at(self._trie, nodes))
+                if outer is not None:
+                    self._leave(nodes[wide.nullable(terms)].tolist(), outer)
+            for node, term in wide.left_over:
+                self._stepped_nodes = -len(self._trie)
+                self._stack.append((term, self._trie.spot(node), outer))
 
     def _exit(self, nodes: list[int], outer: _Frame | None) -> None:
         """Mark nodes at which a term ends, where what follows can go on, and go on with it."""

@@ -22,6 +22,10 @@ class Branching(Term):
     def _following(self) -> Iterator[tuple[int, Term]]:
         """Yield each byte that the grammar allows next with the term after it, which may be empty."""
 
+    @property
+    def comes_apart(self) -> bool:
+        return True
+
     def _partition(self) -> Partition:
         empty = self.arena.empty
         self._after = {byte: term for byte, term in self._following() if term is not empty}

@@ -32,6 +32,10 @@ class Deferred(Term):
     def _expand(self) -> Term:
         """Build the term; its ``nullable`` must be the one given to ``__init__``."""
 
+    @property
+    def comes_apart(self) -> bool:
+        return True
+
     def describe(self) -> str:
         return self.expansion.describe()
 
@@ -80,6 +84,10 @@ class Capture(Term):
             return Capture(arena, head, captured, follow)
         key = (Capture, id(head), captured, follow)
         return arena.intern(key, lambda: Capture(arena, head, captured, follow))
+
+    @property
+    def comes_apart(self) -> bool:
+        return True
 
     def joined(self, terms: Sequence[Term], depth: int) -> Term:
         del depth

@@ -180,6 +180,10 @@ class StringBody(Term):
             return self
         return StringBody.make(self.arena, self.state.saturated(reach), self.spelling)
 
+    @property
+    def comes_apart(self) -> bool:
+        return True
+
     def describe(self) -> str:
         if isinstance(self.pending, HalfCharacter):
             return "the rest of a UTF-8 character"

@@ -415,6 +415,11 @@ class Term(ABC):
         return self
 
     @property
+    def comes_apart(self) -> bool:
+        """Return whether walking many texts by its parts costs little: few of them are read in several ways."""
+        return False
+
+    @property
     def shared_key(self) -> Hashable | None:
         """Return a key that is equal for the same language in any arena, or None where sharing does not pay.
 
@@ -526,6 +531,10 @@ class Literal(Term):
     def least_bytes(self) -> int:
         return len(self.data) - self.offset
 
+    @property
+    def comes_apart(self) -> bool:
+        return True
+
     def describe(self) -> str:
         return _printable(self.data[self.offset :])
 
@@ -554,6 +563,10 @@ class LiteralSet(Term):
         self.low = low
         self.high = high
         self.offset = offset
+
+    @property
+    def comes_apart(self) -> bool:
+        return True
 
     def describe(self) -> str:
         first = self._first()
@@ -602,6 +615,10 @@ class Run(Term):
         most = None if self.most is None or self.most > reach else self.most
         return self.arena.run(self.members, least, most)
 
+    @property
+    def comes_apart(self) -> bool:
+        return True
+
     def describe(self) -> str:
         shown = bytes(byte for byte in range(256) if self.members >> byte & 1)
         names = {b"\t\n\r ": "white space", b"0123456789": "digits", b"123456789": "a digit from 1 to 9"}
@@ -631,6 +648,10 @@ class Located(Term):
         super().__init__(arena, nullable=inner.nullable)
         self.inner = inner
         self._place = place
+
+    @property
+    def comes_apart(self) -> bool:
+        return self.inner.comes_apart
 
     @property
     def place(self) -> str | None:
@@ -669,6 +690,10 @@ class Sequence(Term):
         self.head = head
         self.rest = rest
         self.beginning = id(head)
+
+    @property
+    def comes_apart(self) -> bool:
+        return self.head.comes_apart
 
     def joined(self, terms: abc.Sequence[Term], depth: int) -> Term:
         heads = [self.head]
@@ -767,6 +792,10 @@ class Choice(Term):
     def __init__(self, arena: Arena, options: tuple[Term, ...], *, is_transient: bool = False) -> None:
         super().__init__(arena, nullable=any(option.nullable for option in options), is_transient=is_transient)
         self.options = options
+
+    @property
+    def comes_apart(self) -> bool:
+        return all(option.comes_apart for option in self.options)
 
     def saturated(self, reach: int) -> Term:
         parts = [option.saturated(reach) for option in self.options]

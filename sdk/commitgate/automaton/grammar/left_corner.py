@@ -210,6 +210,11 @@ class Goal(Deferred):
         self._corners = corners
         self._nonterminal = nonterminal
 
+    @property
+    def comes_apart(self) -> bool:
+        # Ways to read a text meet again in its own term; taken apart they would be walked once each.
+        return False
+
     def _expand(self) -> Term:
         return self._corners.goal(self._nonterminal)
 
@@ -224,6 +229,11 @@ class Completion(Deferred):
         self._corners = corners
         self._goal = goal
         self._way_on = way_on
+
+    @property
+    def comes_apart(self) -> bool:
+        # Ways to read a text meet again in its own term; taken apart they would be walked once each.
+        return False
 
     def _expand(self) -> Term:
         corners, arena = self._corners, self.arena
