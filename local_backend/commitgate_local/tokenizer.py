@@ -278,9 +278,12 @@ class Tokenizer:
 
 def _any_of(strings: Iterable[str]) -> re.Pattern[str]:
     """Return a pattern that finds each place where one of the strings begins; nothing where there are none."""
-    # A look-ahead, so that strings that overlap are all found.
-    choices = "|".join(re.escape(string) for string in sorted(strings) if string)
-    return re.compile(f"(?={choices})" if choices else r"(?!)")
+    choices = sorted(filter(None, strings))
+    if not choices:
+        return re.compile(r"(?!)")
+    # Look-aheads, so that strings that overlap are all found; the first characters alone rule out most places.
+    first = "".join(re.escape(character) for character in sorted({string[0] for string in choices}))
+    return re.compile(f"(?=[{first}])(?={'|'.join(map(re.escape, choices))})")
 
 
 def _state_of(component: object) -> JsonValue:
