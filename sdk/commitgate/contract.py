@@ -35,6 +35,10 @@ Prose: TypeAlias = Literal["keep", "strip"]
 TEXT_SCHEMA: Mapping[str, JsonValue] = {"type": "string"}
 """The schema of a value that is a text as it stands."""
 _NO_CHECKS = ((), (), (), (), ())
+_NUMBERS, _FORMATS, _PROSE = get_args(Numbers), get_args(Formats), get_args(Prose)
+_DEFAULT_LIMITS = Limits()
+_UNCHECKED = Checks[Never]()
+_NAMES_OF_CHECKS = tuple(entry.name for entry in fields(Checks))
 
 
 @dataclass(frozen=True, kw_only=True)  # no slots: they break Generic[...](...) on a frozen class
@@ -79,7 +83,7 @@ class Contract(Generic[T_co]):
     version: str | None = None
     schema: JsonSchema = field(repr=False)
     text: TextSource | None = field(default=None, repr=False)
-    limits: Limits = field(default_factory=Limits, repr=False)
+    limits: Limits = field(default=_DEFAULT_LIMITS, repr=False)
     rules: tuple[Rule[T_co], ...] = field(default=(), repr=False)
     content: tuple[ContentCheck[T_co], ...] = field(default=(), repr=False)
     evidence: tuple[Evidence[T_co], ...] = field(default=(), repr=False)
@@ -105,13 +109,13 @@ class Contract(Generic[T_co]):
         return hash(self.full_digest)
 
     def __post_init__(self) -> None:
-        check_choice("numbers", self.numbers, get_args(Numbers))
-        check_choice("formats", self.formats, get_args(Formats))
+        check_choice("numbers", self.numbers, _NUMBERS)
+        check_choice("formats", self.formats, _FORMATS)
         check_kind("style", self.style, Style, "a Style")
         check_kind("limits", self.limits, Limits, "a Limits")
         check_kind("risk", self.risk, Risk, "a Risk")
         check_kind("refusal", self.refusal, bool, "a bool")
-        check_choice("prose", self.prose, get_args(Prose))
+        check_choice("prose", self.prose, _PROSE)
         if (self.rules, self.content, self.evidence, self.authorize, self.approve) != _NO_CHECKS:
             Checks[T_co].of_contract(self)  # it looks at every one
         if self.text is None:
@@ -375,7 +379,12 @@ class Contract(Generic[T_co]):
             ContractError: as ``json_schema``.
             MisuseError: ``schema`` is none of these, or another argument is of the wrong kind.
         """
-        own = Checks[Never].of(rules=rules, content=content, evidence=evidence, authorize=authorize, approve=approve)
+        given = (rules, content, evidence, authorize, approve)
+        own = (
+            _UNCHECKED
+            if given == ((), (), (), None, None)
+            else Checks[Never].of(rules=rules, content=content, evidence=evidence, authorize=authorize, approve=approve)
+        )
         asked: dict[str, object] = {
             "name": name or None,
             "version": version or None,
@@ -434,7 +443,7 @@ def _changed(given: Contract[object], changes: dict[str, object], checks: Checks
 
 
 def _fields_of(checks: Checks[Never] | Checks[object]) -> dict[str, object]:
-    return {entry.name: getattr(checks, entry.name) for entry in fields(checks)}
+    return {name: getattr(checks, name) for name in _NAMES_OF_CHECKS}
 
 
 def _rebuilt(arguments: dict[str, object]) -> Contract[object]:

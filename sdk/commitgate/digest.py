@@ -20,6 +20,10 @@ LANGUAGE_VERSION = "3"
 """Counts changes of meaning: two releases that read a schema differently must not share digests."""
 
 
+_DEFAULTS = Limits()
+_HOLDING = (dict, list)
+
+
 def digest_of_language(document: SchemaDocument, formats: str, *, refusal: bool) -> str:
     """Return the digest of what constrains: schemas without annotations, how formats are meant, limits and refusal."""
     parts = [_language_of(document, name, root) for name, root in _documents(document)]
@@ -62,6 +66,8 @@ def digest_of_text_contract(
 
 
 def _limits(limits: Limits) -> list[JsonValue]:
+    if limits == _DEFAULTS:
+        return []
     # Those that were changed alone, so that another limit in a later release renames no contract.
     found = ((entry.name, getattr(limits, entry.name), entry.default) for entry in fields(limits))
     return [[name, value] for name, value, default in found if value != default]
@@ -89,18 +95,16 @@ def _without_annotations(document: SchemaDocument, value: JsonValue, *, is_shown
         value: it.
         is_shown: leave out formats that nobody knows, too: their names may be any words. In digests they count.
     """
-    match value:
-        case dict():
-            kept = document.meaningful(value)
-            return {
-                key: _without_annotations(document, item, is_shown=is_shown)
-                for key, item in value.items()
-                if kept is None or (key in kept and not (is_shown and key == "format" and item not in FORMATS))
-            }
-        case list():
-            return [_without_annotations(document, item, is_shown=is_shown) for item in value]
-        case _:
-            return value
+    if isinstance(value, dict):
+        kept = document.meaningful(value)
+        return {
+            key: _without_annotations(document, item, is_shown=is_shown) if isinstance(item, _HOLDING) else item
+            for key, item in value.items()
+            if kept is None or (key in kept and not (is_shown and key == "format" and item not in FORMATS))
+        }
+    if isinstance(value, list):
+        return [_without_annotations(document, item, is_shown=is_shown) for item in value]
+    return value
 
 
 def _digest(value: JsonValue) -> str:

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Generic, TypeAlias, TypeVar
 
 from commitgate.errors import LimitExceededError
-from commitgate.gate.references import References
+from commitgate.gate.references import References, applies_in_place
 from commitgate.json_value import JsonObject, JsonValue
 
 NodeT = TypeVar("NodeT")
@@ -66,8 +66,8 @@ class Effort:
     def _most_in_place(self) -> int:
         # Without references each schema is reached in one way alone.
         everywhere, reached = _Ways[JsonObject](self._in_place, id, MOST_IN_PLACE), self._reached()
-        ways = (everywhere.of(node) for node in self._references.nodes() if id(node) in reached)
-        return min(max(ways, default=0), MOST_IN_PLACE + 1)
+        starts = (node for node in self._references.nodes() if id(node) in reached and applies_in_place(node))
+        return min(max(map(everywhere.of, starts), default=1), MOST_IN_PLACE + 1)
 
     def _reached(self) -> set[int]:
         """Return the identities of the schemas that are applied to anything."""
@@ -129,6 +129,8 @@ class Effort:
         return min(total, most + 1)
 
     def _in_place(self, schema: JsonObject) -> Iterator[JsonObject]:
+        if not applies_in_place(schema):
+            return iter(())
         return _objects([*self._references.applied_in_place(schema), schema.get("not")])
 
     def _applied(self, schema: JsonObject) -> Iterator[JsonObject]:

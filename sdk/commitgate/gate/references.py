@@ -14,6 +14,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 from commitgate.json_value import JsonObject, JsonValue
 from commitgate.pointer import value_at
 
+_HOLDING = (dict, list)
 _IN_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
 _IN_PLACE = ("if", "then", "else")
 _REFERRING = ("$ref", "$dynamicRef", "$recursiveRef")
@@ -108,7 +109,7 @@ class References:
             elif isinstance(value, list):
                 members = value
             for member in members:
-                if isinstance(member, dict | list):
+                if isinstance(member, _HOLDING):
                     waiting.append((member, inside))
 
     def _name(self, schema: JsonObject, base: str) -> str:
@@ -133,6 +134,11 @@ class References:
         return base
 
 
+def applies_in_place(schema: JsonObject) -> bool:
+    """Return whether a schema applies others to the same value, ``not`` included."""
+    return "not" in schema or not _APPLYING_IN_PLACE.isdisjoint(schema)
+
+
 def _joined(base: str, reference: str) -> str:
     if reference.startswith("#"):
         return base + reference  # also under a base such as urn:, which has no path to join with
@@ -142,4 +148,4 @@ def _joined(base: str, reference: str) -> str:
         return reference
 
 
-__all__ = ["References"]
+__all__ = ["References", "applies_in_place"]

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 
 from commitgate.automaton.formats import format_matches
 from commitgate.automaton.json_schema.drafts import DEFAULT_DRAFT, Draft, draft_of
-from commitgate.automaton.json_schema.forms import check_form
+from commitgate.automaton.json_schema.forms import check_forms
 from commitgate.automaton.json_schema.given_documents import given_documents, why_missing
 from commitgate.automaton.json_schema.patterns import check_pattern
 from commitgate.automaton.json_schema.plain_json import plain_copy, too_large
@@ -35,7 +35,7 @@ MAX_LONGEST_PATTERNS = 10
 
 _NAMING = frozenset({"id", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor"})
 _NAMING_PROPERTIES = frozenset({"properties", "required", "dependentRequired", "dependencies"})
-_HOLDING_PATTERNS = frozenset({"pattern", "patternProperties"})
+_HOLDING_PATTERNS = ("pattern", "patternProperties")
 _FRAGMENT_ALONE = re.compile(r"(?:#(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?")
 """A URI reference that is nothing but a fragment, or empty (RFC 3986 section 3.5)."""
 _BAD_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
@@ -90,6 +90,7 @@ class SchemaDocument:
         self._metas: dict[str, JsonSchema] = {}
         self._schemas: dict[str, JsonSchema] = {}
         self._contexts: dict[str, Context] = {}
+        self._meaningful: dict[tuple[int, bool], frozenset[str]] = {}
         self._vocabularies: dict[int, Vocabulary] = {}  # by the identity of schemas, which the roots keep alive
         self._constraining: dict[str, dict[str, JsonValue]] = {}
         self._resources: dict[str, str] = {}
@@ -144,6 +145,12 @@ class SchemaDocument:
         vocabulary = self._vocabularies.get(id(schema))
         if vocabulary is None:
             return None
+        key = (id(vocabulary), self._names_matter)
+        if key not in self._meaningful:
+            self._meaningful[key] = self._meaningful_in(vocabulary)
+        return self._meaningful[key]
+
+    def _meaningful_in(self, vocabulary: Vocabulary) -> frozenset[str]:
         kept = vocabulary.assertions | vocabulary.containers
         if self._names_matter:
             kept |= _NAMING & vocabulary.keywords.keys()
@@ -325,11 +332,10 @@ class SchemaDocument:
         vocabulary = context.vocabulary
         self._vocabularies[id(schema)] = vocabulary
         constraining = self._constraining[place] = _constraining(schema, vocabulary)
-        for name, value in schema.items():
-            if name in vocabulary.keywords:
-                check_form(name, value, vocabulary.draft, place)
-                if name in _HOLDING_PATTERNS:
-                    self._check_patterns(name, value, place)
+        check_forms(schema, vocabulary.keywords, vocabulary.draft, place)
+        for name in _HOLDING_PATTERNS:
+            if name in schema and name in vocabulary.keywords:
+                self._check_patterns(name, schema[name], place)
         if vocabulary.draft is Draft.DRAFT_4:
             _check_exclusive_bounds(schema, place)
         self.support.add(constraining, place)
@@ -391,7 +397,8 @@ class SchemaDocument:
         values = schema.get("enum")
         if len(self._schemas) > limits.nodes:
             raise too_large("nodes", limits.nodes, len(self._schemas), place)
-        self._properties += _count_names(schema)
+        if not _NAMING_PROPERTIES.isdisjoint(schema):
+            self._properties += _count_names(schema)
         if self._properties > limits.properties:
             raise too_large("properties", limits.properties, self._properties, place, "properties")
         if isinstance(values, list) and len(values) > limits.enum_values:
@@ -454,7 +461,10 @@ def _uri(keyword: str, name: str, place: str) -> str:
 def _split(reference: str) -> tuple[str, str]:
     """Return a URI reference without its fragment, and that."""
     # Taking a URI apart costs more than all else that is done with most references.
-    return ("", reference[1:]) if reference.startswith("#") or not reference else tuple(urldefrag(reference))
+    if not reference or reference.startswith("#"):
+        return "", reference[1:]
+    name, fragment = urldefrag(reference)
+    return name, fragment
 
 
 def _names_nothing(keyword: str, place: str) -> SchemaError:

@@ -6,7 +6,7 @@ Source: the meta-schemas of JSON Schema drafts 4, 6, 7, 2019-09 and 2020-12.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from decimal import Decimal
 from functools import cache
 from types import MappingProxyType
@@ -184,27 +184,37 @@ _TUPLE_ITEMS: Form = (
 
 @cache
 def _forms_of(draft: Draft) -> Mapping[str, Form]:
-    found = {**FORMS, "items": _TUPLE_ITEMS if draft is Draft.DRAFT_2020_12 else _ITEMS}
+    found: dict[str, Form] = {**FORMS, "items": _TUPLE_ITEMS if draft is Draft.DRAFT_2020_12 else _ITEMS}
     if not draft.reference_stands_alone:
         found["$id"] = _PLAIN_ID
-    return MappingProxyType(found | _DRAFT_4 if draft is Draft.DRAFT_4 else found)
+    if draft is Draft.DRAFT_4:
+        found.update(_DRAFT_4)
+    return MappingProxyType(found)
 
 
-def check_form(name: str, value: object, draft: Draft, place: str) -> None:
-    """Check the value of the keyword ``name``, which the draft has, in the schema at ``place``.
+def check_forms(schema: Mapping[str, object], keywords: Container[str], draft: Draft, place: str) -> None:
+    """Check the values of the keywords of the schema at ``place``.
+
+    Args:
+        schema: it.
+        keywords: those that mean something there.
+        draft: its draft.
+        place: where it stands.
 
     Raises:
-        SchemaError: it has the wrong form.
+        SchemaError: one has the wrong form.
     """
-    form = _forms_of(draft).get(name)
-    if form is not None and not form[0](value):
-        advice = _advice(name, value, draft)
-        raise SchemaError(
-            f"{name} at {place or 'the root'} must be {form[1]} in {draft.title}; found {excerpt(value)}"
-            + (f". {advice}" if advice else ""),
-            pointer=place,
-            keyword=name,
-        )
+    forms = _forms_of(draft)
+    for name, value in schema.items():
+        form = forms.get(name)
+        if form is not None and name in keywords and not form[0](value):
+            advice = _advice(name, value, draft)
+            raise SchemaError(
+                f"{name} at {place or 'the root'} must be {form[1]} in {draft.title}; found {excerpt(value)}"
+                + (f". {advice}" if advice else ""),
+                pointer=place,
+                keyword=name,
+            )
 
 
 def _advice(name: str, value: object, draft: Draft) -> str:
@@ -222,4 +232,4 @@ def _advice(name: str, value: object, draft: Draft) -> str:
             return ""
 
 
-__all__ = ["check_form"]
+__all__ = ["check_forms"]

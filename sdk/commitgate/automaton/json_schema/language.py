@@ -12,7 +12,7 @@ from commitgate.automaton.json_schema.shapes import ArrayShape, NumberShape, Obj
 from commitgate.automaton.number_set import ANY_INTEGER, NumberSet
 from commitgate.automaton.text_language import ANY_TEXT
 
-ShapeT = TypeVar("ShapeT")
+ShapeT = TypeVar("ShapeT", NumberShape, StringShape, ArrayShape, ObjectShape)
 
 
 @dataclass(frozen=True, slots=True)

@@ -220,6 +220,8 @@ class Meaning:
 
     def _limited(self, found: Language) -> Language:
         """Leave out what one array or object would have to count too many of at once; it is checked."""
+        if not any(shape.contains for shape in found.arrays) and not any(shape.some for shape in found.objects):
+            return found
         arrays = tuple(map(self._countable, found.arrays))
         objects = tuple(map(self._findable, found.objects))
         if arrays == found.arrays and objects == found.objects:

@@ -108,7 +108,7 @@ def _listed(languages: list[Language]) -> Language | None:
     for language in languages:
         if not _is_listed(language):
             return None
-        counts.update(set(_scalars(language)))
+        counts.update(list(dict.fromkeys(_scalars(language))))
     once = [scalar for scalar, count in counts.items() if count == 1]
     numbers = NumberSet.of_values(value for _, value in once if isinstance(value, Decimal))
     strings = tuple(value for _, value in once if isinstance(value, str))

@@ -14,7 +14,8 @@ from commitgate.pointer import child
 
 _HUGE_BITS = (10 ** (MAX_EXPONENT + 1)).bit_length()
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-_UNCHANGING = frozenset({str, int, float, bool, type(None)})
+_SPELLED_IN_ONE_WAY = frozenset({str, int, bool, type(None)})
+_UNCHANGING = frozenset({*_SPELLED_IN_ONE_WAY, float})
 """Python's own types whose values need no copy."""
 
 
@@ -43,9 +44,9 @@ def _holds_fractions(root: JsonValue) -> bool:
     while waiting:
         value = waiting.pop()
         if isinstance(value, dict):
-            waiting.extend(value.values())
+            waiting.extend([item for item in value.values() if type(item) not in _SPELLED_IN_ONE_WAY])
         elif isinstance(value, list):
-            waiting.extend(value)
+            waiting.extend([item for item in value if type(item) not in _SPELLED_IN_ONE_WAY])
         elif isinstance(value, float | Decimal):
             return True
     return False
@@ -109,7 +110,8 @@ def _check_json(root: JsonValue, limits: Limits) -> None:
             for key, item in members.items():
                 if not isinstance(key, str):
                     raise SchemaError(f"a key at {pointer or 'the root'} is not a string", pointer=pointer)
-                _check_text(key, pointer)
+                if not key.isascii():
+                    _check_text(key, pointer)
                 if is_last or not _is_sound(item):
                     stack.append((item, child(pointer, key), depth + 1))
         elif isinstance(value, list):
@@ -134,7 +136,7 @@ def _check_json(root: JsonValue, limits: Limits) -> None:
 
 def _is_sound(value: object) -> bool:
     """Return whether a value is one of the many about which there is nothing to say, wherever it stands."""
-    return value is None or isinstance(value, bool) or (isinstance(value, str) and value.isascii())
+    return value.isascii() if isinstance(value, str) else value is None or isinstance(value, bool)
 
 
 def _check_text(text: str, pointer: str) -> None:

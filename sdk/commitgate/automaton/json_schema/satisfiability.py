@@ -137,7 +137,7 @@ class Satisfiability:
             node = queue.popleft()
             self._heights[node] = None
             language = self.meaning.of(node)
-            if any(self._is_too_fine(shape.numbers) for shape in language.numbers):
+            if language.numbers and any(self._is_too_fine(shape.numbers) for shape in language.numbers):
                 self.meaning.document.support.mark_keyword("multipleOf", _TOO_FINE)
             for used in dict.fromkeys(self._children(language)):
                 if used not in users:

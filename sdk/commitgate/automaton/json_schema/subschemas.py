@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import cast
 
 from commitgate.automaton.json_schema.drafts import Draft
-from commitgate.automaton.json_schema.keywords import Holds, Keyword
+from commitgate.automaton.json_schema.keywords import Holds
 from commitgate.automaton.json_schema.plain_json import kind_of
 from commitgate.automaton.json_schema.vocabulary import Vocabulary
 from commitgate.errors import SchemaError
@@ -38,10 +38,10 @@ def subschemas(schema: dict[str, JsonValue], place: str, vocabulary: Vocabulary)
         SchemaError: what should be a schema is none.
     """
     for name, value in schema.items():
-        known = vocabulary.keyword(name)
-        if known.holds is Holds.NOTHING:
+        holds = vocabulary.holding.get(name)
+        if holds is None:
             continue
-        for at, held in _held(known, value, child(place, name)):
+        for at, held in _held(holds, value, child(place, name)):
             found = as_schema(held, at)
             if isinstance(found, bool) and vocabulary.draft is Draft.DRAFT_4 and name not in _BOOLEAN_IN_DRAFT_4:
                 raise SchemaError(
@@ -50,24 +50,15 @@ def subschemas(schema: dict[str, JsonValue], place: str, vocabulary: Vocabulary)
             yield at, found
 
 
-def _held(known: Keyword, value: JsonValue, place: str) -> Iterator[tuple[str, JsonValue]]:
-    match known.holds, value:
-        case Holds.SCHEMA, _:
-            yield place, value
-        case ((Holds.LIST | Holds.SCHEMA_OR_LIST), list()):
-            for index, item in enumerate(value):
-                yield child(place, index), item
-        case Holds.SCHEMA_OR_LIST, _:
-            yield place, value
-        case Holds.MAP, dict():
-            for key, item in value.items():
-                yield child(place, key), item
-        case Holds.MAP_OR_NAMES, dict():
-            for key, item in value.items():
-                if not isinstance(item, list):
-                    yield child(place, key), item
-        case _:
-            return
+def _held(holds: Holds, value: JsonValue, place: str) -> Iterator[tuple[str, JsonValue]]:
+    if holds is Holds.MAP and isinstance(value, dict):
+        yield from ((child(place, key), item) for key, item in value.items())
+    elif holds is Holds.MAP_OR_NAMES and isinstance(value, dict):
+        yield from ((child(place, key), item) for key, item in value.items() if not isinstance(item, list))
+    elif holds in (Holds.LIST, Holds.SCHEMA_OR_LIST) and isinstance(value, list):
+        yield from ((child(place, index), item) for index, item in enumerate(value))
+    elif holds in (Holds.SCHEMA, Holds.SCHEMA_OR_LIST):
+        yield place, value
 
 
 __all__ = ["as_schema", "subschemas"]

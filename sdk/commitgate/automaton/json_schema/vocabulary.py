@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from commitgate.automaton.json_schema.drafts import DEFAULT_DRAFT, Draft, draft_of
 from commitgate.automaton.json_schema.excerpt import excerpt, nearest
-from commitgate.automaton.json_schema.keywords import UNKNOWN, VOCABULARIES, Keyword, Kind, keywords_of
+from commitgate.automaton.json_schema.keywords import UNKNOWN, VOCABULARIES, Holds, Keyword, Kind, keywords_of
 from commitgate.errors import UnsupportedError
 from commitgate.json_value import JsonSchema
 
@@ -29,17 +29,21 @@ class Vocabulary:
         keywords: what it knows of each word.
         assertions: the keywords that constrain.
         containers: the keywords that only hold schemas.
+        holding: where schemas lie in the values of the keywords that hold any.
     """
 
     draft: Draft = DEFAULT_DRAFT
     keywords: Mapping[str, Keyword] = field(default_factory=lambda: keywords_of(DEFAULT_DRAFT))
     assertions: frozenset[str] = field(init=False, repr=False, compare=False)
     containers: frozenset[str] = field(init=False, repr=False, compare=False)
+    holding: Mapping[str, Holds] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         # Asked for every schema of a document; drafts come from ``of_draft`` and are looked through once.
         object.__setattr__(self, "assertions", _names_of_kind(self.keywords, Kind.ASSERTION))
         object.__setattr__(self, "containers", _names_of_kind(self.keywords, Kind.CONTAINER))
+        holding = {name: known.holds for name, known in self.keywords.items() if known.holds is not Holds.NOTHING}
+        object.__setattr__(self, "holding", MappingProxyType(holding))
 
     def keyword(self, name: str) -> Keyword:
         """Return what is known of a word."""
