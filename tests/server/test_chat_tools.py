@@ -76,6 +76,14 @@ def test_without_tools_nothing_may_be_called(tools: Any) -> None:
         ({"type": "function", "name": "news"}, "tool_choice.name"),
         ({"type": "allowed_tools", "allowed_tools": {"tools": [NAMED]}}, "tool_choice.allowed_tools.mode"),
         ({"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": []}}, "tool_choice.allowed_tools.tools"),
+        (
+            {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [NAMED] * 3}},
+            "tool_choice.allowed_tools.tools",
+        ),
+        (
+            {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [{"type": "function"}]}},
+            "tool_choice.allowed_tools.tools[0].function",
+        ),
         ({"type": "allowed_tools", "mode": "auto"}, "tool_choice.mode"),
         (3, "tool_choice"),
     ],

@@ -96,6 +96,9 @@ def _chosen(choice: Fields, tools: tuple[FunctionTool, ...], most_calls: int) ->
     named = inner.items("tools")
     if mode is None or not named:
         raise inner.missing("tools" if mode else "mode")
+    if len(named) > len(tools):
+        place = inner.place("tools")
+        raise bad_request(f"{place} names more tools than there are", param=place)
     allowed = [_allowed(Fields.of(each, f"{inner.place('tools')}[{at}]"), tools) for at, each in enumerate(named)]
     kept = tuple(tool for tool in tools if tool in allowed)
     return ToolUse(tools=kept, mode="required" if mode == "required" else "auto", most_calls=most_calls)
