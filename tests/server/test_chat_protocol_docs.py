@@ -77,8 +77,10 @@ def test_faults_are_on_the_page(kind: FaultKind) -> None:
 
 @pytest.mark.parametrize(
     "error",
-    [wrong_key(), unknown_model(), too_large("m"), key_in_progress(), key_reused(), overloaded(), cut_off(1)]
-    + [ended_early(), bad_request("m"), of_dead_end(DeadEndReached("schema", 1, "a digit"))],
+    [
+        *(wrong_key(), unknown_model(), too_large("m"), key_in_progress(), key_reused(), overloaded(), cut_off(1)),
+        *(ended_early(), bad_request("m"), of_dead_end(DeadEndReached("schema", 1, "a digit"))),
+    ],
     ids=lambda error: error.code,
 )
 def test_refusals_of_the_server_are_on_the_page(error: RequestRefused) -> None:

@@ -176,6 +176,12 @@ def test_field_that_is_not_offered_is_refused_by_its_name(name: str, value: Any)
     assert (error.status, error.code, error.param) == (400, "unsupported_parameter", name)
 
 
+def test_refusal_of_a_value_names_those_that_are_taken() -> None:
+    assert "n must be 1 or left out" in refused(n=2).message
+    assert "store must be false or left out" in refused(store=True).message
+    assert "service_tier must be auto or default or left out" in refused(service_tier="flex").message
+
+
 @pytest.mark.parametrize("value", [[], "", {}])
 @pytest.mark.parametrize("name", sorted(EMPTY))
 def test_field_that_holds_nothing_is_taken(name: str, value: Any) -> None:

@@ -182,12 +182,12 @@ def cut_off(limit_s: float) -> RequestRefused:
     )
 
 
-def of_contract(error: ContractError, *, param: str, code: str = "invalid_json_schema") -> RequestRefused:
+def of_contract(error: ContractError, *, param: str | None, code: str = "invalid_json_schema") -> RequestRefused:
     """Return the refusal of a schema, pattern, grammar or choices; nothing was generated.
 
     Args:
         error: what is wrong with it.
-        param: the field that it came in.
+        param: the field that it came in, where one is known.
         code: the code where the error itself does not tell more.
     """
     match error:
