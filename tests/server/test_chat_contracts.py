@@ -141,6 +141,12 @@ def test_schema_over_a_limit_is_refused_with_the_limit() -> None:
     assert refused(limits, tools=[function("a", parameters=schema)]).param == "tools[0].function.parameters"
 
 
+def test_field_of_the_contract_is_kept_for_what_only_the_backend_finds() -> None:
+    assert prepared().param is None
+    assert prepared(structured_outputs={"regex": "a"}).param == "structured_outputs.regex"
+    assert prepared(tools=[function()], response_format=json_schema(CITY)).param == "tools"
+
+
 # The prompt
 
 

@@ -51,10 +51,13 @@ class PreparedChat:
     Attributes:
         generation: the request to the backend.
         form: how its answer becomes a message.
+        param: the field of the body that its contract came from, for errors that only the backend can find; None where
+            it is not constrained.
     """
 
     generation: GenerationRequest
     form: ReplyForm
+    param: str | None = None
 
 
 def prepare_chat(
@@ -89,7 +92,8 @@ def prepare_chat(
         sampling=request.sampling,
         is_constrained=answer is not None,
     )
-    return PreparedChat(generation=generation, form=ReplyForm.TEXT)
+    param = None if request.answer_format is None else request.answer_format.param
+    return PreparedChat(generation=generation, form=ReplyForm.TEXT, param=param)
 
 
 def contract_of(asked: AnswerFormat | None, limits: Limits) -> Contract[object] | None:
@@ -143,7 +147,8 @@ def _prepared_turn(
         sampling=request.sampling,
         tools=language.offer,
     )
-    return PreparedChat(generation=generation, form=ReplyForm.WORDS_OR_CALLS if is_words else ReplyForm.JSON_OR_CALLS)
+    form = ReplyForm.WORDS_OR_CALLS if is_words else ReplyForm.JSON_OR_CALLS
+    return PreparedChat(generation=generation, form=form, param="tools")
 
 
 def _language(use: ToolUse, answer: Contract[object] | None, limits: Limits) -> TurnLanguage:
