@@ -8,10 +8,11 @@ from chats import LIMITS, USER, parsed
 
 from commitgate.backends.base import Message
 from commitgate.tools.results import MOST_RESULT_CHARACTERS
+from commitgate.tools.turn import MAX_CALLS
 from commitgate_local.server.refusal import RequestRefused
 from commitgate_local.server.server_limits import ServerLimits
 
-CALL = {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"city":  "Oslo"}'}}
+CALL: Any = {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"city":  "Oslo"}'}}
 CALLED = {"role": "assistant", "content": None, "tool_calls": [CALL]}
 RESULT = {"role": "tool", "tool_call_id": "call_1", "content": "12 degrees"}
 
@@ -151,6 +152,23 @@ def test_result_that_would_be_cut_is_refused() -> None:
     assert fits in read(USER, CALLED, {**RESULT, "content": fits})[2].content
     error = refused(USER, CALLED, {**RESULT, "content": fits + "x"})
     assert (error.status, error.param) == (413, "messages[2].content")
+
+
+def test_number_of_calls_of_one_message_is_bounded() -> None:
+    def called(number: int) -> list[Any]:
+        calls = [{**CALL, "id": f"call_{index}"} for index in range(number)]
+        results = [{**RESULT, "tool_call_id": call["id"], "content": "x"} for call in calls]
+        return [USER, {**CALLED, "tool_calls": calls}, *results]
+
+    assert read(*called(MAX_CALLS))[1].content.count("weather") == MAX_CALLS
+    error = refused(*called(MAX_CALLS + 1))
+    assert (error.status, error.param) == (413, "messages[1].tool_calls")
+
+
+def test_characters_of_arguments_count_too() -> None:
+    limits = ServerLimits(prompt_characters=len(USER["content"]) + len(CALL["function"]["arguments"]) + 2)
+    assert read(USER, CALLED, {**RESULT, "content": "12"}, limits=limits)
+    assert refused(USER, CALLED, {**RESULT, "content": "123"}, limits=limits).param == "messages[2].content"
 
 
 def test_number_of_messages_is_bounded() -> None:

@@ -87,7 +87,7 @@ class _Reading:
             self._read_result(given)
             return
         self._end_results(given.place("role"))
-        calls = tuple(_calls(given, limit=self._most_characters)) if role == "assistant" else ()
+        calls = tuple(_calls(given)) if role == "assistant" else ()
         text = _content(given)
         if role == "assistant" and text is None:
             text = given.text("refusal")
@@ -174,7 +174,7 @@ def _part(part: Fields) -> str:
     return part.required_text(kind)
 
 
-def _calls(given: Fields, *, limit: int) -> Iterator[_Call]:
+def _calls(given: Fields) -> Iterator[_Call]:
     """Yield the calls of an assistant's message."""
     place, seen = given.place("tool_calls"), set[str]()
     items: Sequence[JsonValue] = given.items("tool_calls") or ()
@@ -194,14 +194,12 @@ def _calls(given: Fields, *, limit: int) -> Iterator[_Call]:
         if name in seen:
             raise bad_request(f"{call.place('id')} is that of another call of the message", param=call.place("id"))
         seen.add(name)
-        yield _Call(id=name, name=found, arguments=_arguments(function, limit))
+        yield _Call(id=name, name=found, arguments=_arguments(function))
 
 
-def _arguments(function: Fields, limit: int) -> str:
+def _arguments(function: Fields) -> str:
     text = function.required_text("arguments").strip() or "{}"
     place = function.place("arguments")
-    if len(text) > limit:
-        raise too_large(f"{place} is longer than {limit} characters", param=place)
     if isinstance(strict_parse(text.encode(), nesting=PARSER_NESTING), Failure):
         raise bad_request(f"{place} must be JSON", param=place)
     return text
