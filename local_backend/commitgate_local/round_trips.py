@@ -93,7 +93,7 @@ def _why(tokenizer: Tokenizer, vocabulary: Vocabulary, text: str, ids: Sequence[
 
 def _check_ids(tokenizer: Tokenizer, vocabulary: Vocabulary) -> None:
     """Decode all tokens in one run, each next to those that complete its characters."""
-    ids, starts = _run(vocabulary)
+    ids, starts = _run(tokenizer.strings, vocabulary.tokens)
     if _is_written(tokenizer, vocabulary, ids):
         return
     # Halve the run until one token is left.
@@ -116,19 +116,19 @@ def _named(vocabulary: Vocabulary, ids: Sequence[int]) -> int:
     return max(ids, key=lambda number: len(vocabulary.tokens[number] or b""))
 
 
-def _run(vocabulary: Vocabulary) -> tuple[list[int], list[int]]:
+def _run(strings: Sequence[str | None], tokens: Sequence[bytes | None]) -> tuple[list[int], list[int]]:
     """Return ids of all tokens with their neighbours, and where among them each token's group starts."""
     singles: dict[int, int] = {}
     apart: list[int] = []
-    for number, token in enumerate(vocabulary.tokens):
+    for number, token in enumerate(tokens):
         if token and len(token) == 1:
             singles[token[0]] = number
-        elif token and not apart and token.isascii():
-            # Of several bytes, because byte tokens next to each other are decoded together.
+        if token and not apart and token.isascii() and not (strings[number] or "<0x").startswith("<0x"):
+            # Byte tokens next to each other are decoded together; this one is none.
             apart = [number]
     ids: list[int] = []
     starts: list[int] = []
-    for number, token in enumerate(vocabulary.tokens):
+    for number, token in enumerate(tokens):
         if token is None:
             continue
         starts.append(len(ids))
