@@ -85,6 +85,7 @@ class _FastTokenizer(TemplatedTokenizer, Protocol):
 
     all_special_ids: list[int]
     eos_token_id: int | None
+    unk_token_id: int | None
     backend_tokenizer: _Backend
 
 
@@ -121,7 +122,7 @@ class Tokenizer:
         self.added = frozenset(added)
         self.strings: Sequence[str | None] = self._strings(added)
         unknown = cast("str | None", getattr(self._backend.model, "unk_token", None))
-        self.unknown_id = None if unknown is None else self.entries.get(unknown)
+        self.unknown_id = self._fast.unk_token_id if unknown is None else self.entries.get(unknown)
         flagged = {number for number, token in added.items() if token.special}
         control = {number for number, token in added.items() if _CONTROL.fullmatch(token.content)}
         self.special_ids = frozenset(flagged | control).union(

@@ -197,6 +197,7 @@ def test_model_token_whose_string_an_added_token_took_over_keeps_its_bytes() -> 
             self.backend_tokenizer: Any = Backend(fast.backend_tokenizer)
             self.all_special_ids: list[int] = fast.all_special_ids
             self.eos_token_id: int = fast.eos_token_id
+            self.unk_token_id = None
             self.chat_template = None
 
     class Backend:
@@ -343,7 +344,7 @@ def test_word_pieces_are_refused_with_the_reason() -> None:
     raw.pre_tokenizer = pre_tokenizers.Whitespace()
     raw.decoder = decoders.WordPiece()
     tokenizer = Tokenizer(PreTrainedTokenizerFast(tokenizer_object=raw, unk_token="[UNK]"))
-    with pytest.raises(ModelLoadError, match="WordPiece.*spaces by rules of its own"):
+    with pytest.raises(ModelLoadError, match=r"WordPiece.*spaces by rules of its own"):
         vocabulary(tokenizer)
 
 
