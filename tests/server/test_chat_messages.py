@@ -78,6 +78,11 @@ def test_message_that_cannot_be_honoured_is_refused_by_its_place(message: Any, p
     assert (error.status, error.param) == (400, param)
 
 
+def test_message_without_content_is_told_from_a_blank_one() -> None:
+    assert refused({"role": "user"}).code == "missing_required_parameter"
+    assert refused({"role": "user", "content": ""}).code == "invalid_value"
+
+
 def test_answer_is_taken_as_the_official_client_sends_it_back() -> None:
     from openai.types.chat import ChatCompletionMessage
 
@@ -138,6 +143,7 @@ def test_arguments_that_are_not_one_json_value_are_refused(arguments: str) -> No
         ([USER, CALLED, {**RESULT, "content": None}], "messages[2].content"),
         ([USER, {**CALLED, "tool_calls": [CALL, CALL]}, RESULT], "messages[1].tool_calls[1].id"),
         ([USER, {**CALLED, "tool_calls": [{**CALL, "type": "custom"}]}], "messages[1].tool_calls[0].type"),
+        ([USER, {**CALLED, "tool_calls": [{**CALL, "type": None}]}, RESULT], "messages[1].tool_calls[0].type"),
         ([USER, {**CALLED, "tool_calls": [{**CALL, "id": None}]}], "messages[1].tool_calls[0].id"),
         ([USER, {**CALLED, "tool_calls": [{"id": "a", "type": "function"}]}], "messages[1].tool_calls[0].function"),
     ],
