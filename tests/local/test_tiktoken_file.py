@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,7 @@ def joined(word: bytes, ranks: Mapping[bytes, int]) -> list[int]:
         return [ranks[word]]
     parts = [word[at : at + 1] for at in range(len(word))]
     while len(parts) > 1:
-        pairs = [(ranks.get(a + b, 1 << 30), at) for at, (a, b) in enumerate(zip(parts, parts[1:], strict=False))]
+        pairs = [(ranks.get(a + b, 1 << 30), at) for at, (a, b) in enumerate(pairwise(parts))]
         rank, at = min(pairs)
         if rank == 1 << 30:
             break
