@@ -294,8 +294,13 @@ def test_schema_is_strict_unless_the_client_says_otherwise(strict: bool | None, 
         ({"type": "json_schema", "json_schema": {"name": "a", "schema": {}, "x": 1}}, "response_format.json_schema.x"),
     ],
 )
-def test_response_format_that_would_be_read_as_none_is_refused(given: Any, param: str) -> None:
+def test_response_format_that_would_be_read_as_another_is_refused(given: Any, param: str) -> None:
     assert refused(response_format=given).param == param
+
+
+def test_schema_that_is_missing_is_told_from_one_of_another_kind() -> None:
+    for schema, code in ((None, "missing_required_parameter"), (3, "invalid_type")):
+        assert refused(response_format=json_schema(schema)).code == code
 
 
 @pytest.mark.parametrize(
