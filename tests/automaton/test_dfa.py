@@ -57,6 +57,13 @@ def test_alphabet_tells_the_sets_apart(first: list[tuple[int, int]], second: lis
     assert [point in members for members in sets] == [number >= 0 and bool(mask >> number & 1) for mask in masks]
 
 
+@given(texts=TABLES, pattern=st.sampled_from(["^[^a]*$", "^a", "[ab]b$", "^(?:a|é)?$", "^[^\\ud800-\\udfff]$"]))
+def test_a_complement_is_what_all_texts_have_beside_it(texts: list[str], pattern: str) -> None:
+    for dfa in (dfa_of(pattern), dfa_of_texts(texts), dfa_of(pattern).union(dfa_of_texts(texts))):
+        any_text = Dfa(ANY_DFA.alphabet, ANY_DFA.rows, ANY_DFA.accepting)
+        assert dfa.complement() == ANY_DFA.difference(dfa) == any_text.difference(dfa)
+
+
 @pytest.mark.parametrize(
     ("first", "second"),
     [

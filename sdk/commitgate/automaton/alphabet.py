@@ -99,6 +99,21 @@ class Alphabet:
         pairs = [pair for pair, number in numbers.items() if number != NO_CLASS]
         return Alphabet.of(pieces, len(pairs)), pairs
 
+    def completed(self) -> Alphabet:
+        """Return the alphabet in which the scalar values of no class are one further class."""
+        found: list[tuple[int, int]] = []
+        for first, last, number in self.pieces():
+            if number != NO_CLASS:
+                found.append((first, number))
+                continue
+            if first < FIRST_SURROGATE:
+                found.append((first, self.count))
+            if first <= LAST_SURROGATE and last >= FIRST_SURROGATE:
+                found.append((max(first, FIRST_SURROGATE), NO_CLASS))
+            if last > LAST_SURROGATE:
+                found.append((max(first, LAST_SURROGATE + 1), self.count))
+        return Alphabet.of(found, self.count + any(number == self.count for _, number in found))
+
     def coarsened(self, numbers: Sequence[int]) -> tuple[Alphabet, list[int]]:
         """Join classes and number them in the order of their first code points.
 

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, TypeVar
 
 from commitgate.automaton.alphabet import NO_CLASS, WHOLE_ALPHABET, Alphabet
 from commitgate.automaton.lengths import Lengths
-from commitgate.automaton.minimal import Row, minimal
+from commitgate.automaton.minimal import Row, minimal, numbered
 
 MAX_DFA_STATES = 10_000
 """Most states of one automaton while it is built."""
@@ -176,24 +176,40 @@ class Dfa:
 
     def difference(self, other: Dfa) -> Dfa | None:
         """Return the texts of this one that the other lacks."""
-        return self._product(other, "difference")
+        return other.complement() if self is ANY_DFA else self._product(other, "difference")
 
     def complement(self) -> Dfa | None:
-        """Return the texts that this one lacks."""
-        return ANY_DFA.difference(self)
+        """Return the texts that this one lacks.
+
+        Raises:
+            TooManyStates: as ``explore``.
+        """
+        if self._universal == 0:
+            return None
+        # Of a minimal automaton so is the complement, once what was dead is a state and what takes all is gone.
+        alphabet, sink = self.alphabet.completed(), len(self.rows)
+        has_sink = any(len(row) < alphabet.count for row in self.rows)
+        _check_size(sink + has_sink, (sink + has_sink) * alphabet.count)
+        rows = [_filled(row, alphabet.count, sink, self._universal) for row in self.rows]
+        rows += [_filled((), alphabet.count, sink, None)] if has_sink else []
+        return Dfa(*numbered(alphabet, rows, set(range(len(rows))) - self.accepting))
 
     def _product(self, other: Dfa, operation: Operation) -> Dfa | None:
         alphabet, pairs = self.alphabet.product(other.alphabet)
         mine, theirs = ({DEAD: dict[int, int]()} for _ in range(2))
         mine |= {state: dict(row) for state, row in enumerate(self.rows)}
         theirs |= {state: dict(row) for state, row in enumerate(other.rows)}
+        letters = [(number, *pair) for number, pair in enumerate(pairs)]
+        needs_mine, needs_both = operation != "union", operation == "intersection"
 
         def successors(state: tuple[int, int]) -> Iterable[tuple[int, tuple[int, int]]]:
             my_row, their_row = mine[state[0]], theirs[state[1]]
-            for number, (my_letter, their_letter) in enumerate(pairs):
-                target = (my_row.get(my_letter, DEAD), their_row.get(their_letter, DEAD))
-                if _may_live(target, operation):
-                    yield number, target
+            for number, my_letter, their_letter in letters:
+                my_target, their_target = my_row.get(my_letter, DEAD), their_row.get(their_letter, DEAD)
+                if my_target == DEAD and (needs_mine or their_target == DEAD):
+                    continue
+                if not needs_both or their_target != DEAD:
+                    yield number, (my_target, their_target)
 
         def is_accepting(state: tuple[int, int]) -> bool:
             here, there = state[0] in self.accepting, state[1] in other.accepting
@@ -204,10 +220,11 @@ class Dfa:
         return explore(alphabet, (0, 0), successors, is_accepting)
 
 
-def _may_live(pair: tuple[int, int], operation: Operation) -> bool:
-    if operation == "intersection":
-        return pair[0] != DEAD and pair[1] != DEAD
-    return pair != (DEAD, DEAD) if operation == "union" else pair[0] != DEAD
+def _filled(row: Row, count: int, sink: int, dead: int | None) -> Row:
+    """Return a row that leads to ``sink`` where it led nowhere, of ``count`` classes; and nowhere where to ``dead``."""
+    targets = dict(row)
+    filled = ((letter, targets.get(letter, sink)) for letter in range(count))
+    return tuple((letter, target) for letter, target in filled if target != dead)
 
 
 _SHARED_STATES = 32
@@ -217,6 +234,13 @@ ANY_DFA = Dfa(WHOLE_ALPHABET, (((0, 0),),), frozenset({0}))
 
 def _refuse_work(limit: int) -> TooManyStates:
     return TooManyStates(f"telling the lengths of a pattern's texts takes more than {limit} steps", limit)
+
+
+def _check_size(states: int, transitions: int) -> None:
+    if states > MAX_DFA_STATES:
+        raise TooManyStates(f"an automaton of more than {MAX_DFA_STATES} states", MAX_DFA_STATES)
+    if transitions > MAX_DFA_WORK:
+        raise TooManyStates(f"an automaton of more than {MAX_DFA_WORK} transitions", MAX_DFA_WORK)
 
 
 def explore(
@@ -252,11 +276,10 @@ def explore(
                 known = numbers[target] = len(queue)
                 queue.append(target)
                 if len(queue) > MAX_DFA_STATES:
-                    raise TooManyStates(f"an automaton of more than {MAX_DFA_STATES} states", MAX_DFA_STATES)
+                    _check_size(len(queue), work)
             row.append((number, known))
         work += len(row)
-        if work > MAX_DFA_WORK:
-            raise TooManyStates(f"an automaton of more than {MAX_DFA_WORK} transitions", MAX_DFA_WORK)
+        _check_size(len(queue), work)
         rows.append(tuple(sorted(row)))
     form = minimal(alphabet, rows, accepting)
     return None if form is None else Dfa(*form)

@@ -113,7 +113,12 @@ def minimal(alphabet: Alphabet, rows: Sequence[Row], accepting: set[int]) -> Min
         row = kept[next(iter(members))]
         merged.append(tuple((letter, blocks.block_of[target]) for letter, target in row))
     final = {blocks.block_of[state] for state in accepting}
-    return _numbered(*_joined(alphabet, merged), final, blocks.block_of[0])
+    return numbered(alphabet, merged, final, blocks.block_of[0])
+
+
+def numbered(alphabet: Alphabet, rows: list[Row], accepting: set[int], start: int = 0) -> MinimalForm:
+    """Return the canonical form of an automaton of which no two states mean the same, and every state in reach lives."""
+    return _numbered(*_joined(alphabet, rows), accepting, start)
 
 
 MinimalForm: TypeAlias = "tuple[Alphabet, tuple[Row, ...], frozenset[int]]"
@@ -138,8 +143,8 @@ def _numbered(alphabet: Alphabet, rows: list[Row], accepting: set[int], start: i
             if target not in order:
                 order[target] = len(order)
                 queue.append(target)
-    numbered = tuple(tuple((letter, order[target]) for letter, target in rows[state]) for state in queue)
-    return alphabet, numbered, frozenset(order[state] for state in accepting)
+    ordered = tuple(tuple((letter, order[target]) for letter, target in rows[state]) for state in queue)
+    return alphabet, ordered, frozenset(order[state] for state in accepting if state in order)
 
 
-__all__ = ["MinimalForm", "Row", "live_states", "minimal", "trimmed"]
+__all__ = ["MinimalForm", "Row", "live_states", "minimal", "numbered", "trimmed"]

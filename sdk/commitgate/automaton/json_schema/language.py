@@ -52,7 +52,7 @@ class Language:
             _met(self.numbers, other.numbers, ANY_NUMBERS),
             _met(self.strings, other.strings, ANY_STRINGS),
             _met(self.arrays, other.arrays, ANY_ARRAYS),
-            tuple(shape for shape in _met(self.objects, other.objects, ANY_OBJECTS) if not shape.is_contradictory),
+            _met_objects(self.objects, other.objects),
             self.is_exact and other.is_exact,
         )
 
@@ -82,6 +82,13 @@ def _met(first: tuple[ShapeT, ...], second: tuple[ShapeT, ...], everything: tupl
     if first is everything or second is everything:
         return _distinct(second if first is everything else first)
     return _distinct(mine.meet(theirs) for mine, theirs in product(first, second))
+
+
+def _met_objects(first: tuple[ObjectShape, ...], second: tuple[ObjectShape, ...]) -> tuple[ObjectShape, ...]:
+    found = _met(first, second, ANY_OBJECTS)
+    if first is ANY_OBJECTS or second is ANY_OBJECTS:
+        return tuple(shape for shape in found if not shape.is_contradictory)
+    return found
 
 
 def _distinct(shapes: Iterable[ShapeT | None]) -> tuple[ShapeT, ...]:

@@ -11,7 +11,7 @@ from typing import TypeVar
 from commitgate.automaton.dfa import TooManyStates
 from commitgate.automaton.json_schema.excerpt import excerpt
 from commitgate.automaton.regex import PatternError, PatternUnsupported, pattern_language, pattern_steps, walk_steps
-from commitgate.automaton.regex.parser import parse
+from commitgate.automaton.regex.pattern import parsed
 from commitgate.automaton.text_language import TextLanguage
 from commitgate.errors import SchemaError, UnsupportedError
 
@@ -33,7 +33,7 @@ def check_pattern(pattern: str, place: str, keyword: str) -> None:
         SchemaError: it is malformed.
         UnsupportedError: it is not regular.
     """
-    _placed(parse, pattern, place, keyword)
+    _placed(parsed, pattern, place, keyword)
 
 
 def language_of_pattern(pattern: str, place: str, keyword: str) -> TextLanguage | None:

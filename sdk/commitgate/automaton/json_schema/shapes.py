@@ -265,7 +265,9 @@ class ObjectShape:
     @property
     def is_contradictory(self) -> bool:
         """Return whether a required key is forbidden, at first sight."""
-        return any(self.entry(name).node == NO_VALUE for name in self.required)
+        # Most nodes are told from the one that allows nothing by their kind, without comparing.
+        nodes = (self.entry(name).node for name in self.required)
+        return any(forbids(node) and node == NO_VALUE for node in nodes)
 
     @property
     def _says_nothing_of_keys(self) -> bool:
@@ -320,12 +322,17 @@ class ObjectShape:
     def _common_properties(self, other: ObjectShape) -> tuple[Property, ...]:
         if self._says_nothing_of_keys or other._says_nothing_of_keys:
             return self.properties or other.properties
-        names = dict.fromkeys([*self.by_name, *other.by_name])
-        return tuple(_both(self.entry(name), other.entry(name)) for name in names)
+        shared = [_both(entry, other.entry(entry.name)) for entry in self.properties]
+        mine = self.by_name
+        further = [_both(self.entry(entry.name), entry) for entry in other.properties if entry.name not in mine]
+        return (*shared, *further)
 
 
 def _both(first: Property, second: Property) -> Property:
     evaluated = first.is_evaluated or second.is_evaluated
+    for mine, theirs in ((first, second), (second, first)):
+        if theirs.node == ANYTHING and mine.is_evaluated == evaluated:
+            return mine
     return Property(first.name, meet_nodes(first.node, second.node), evaluated)
 
 

@@ -192,7 +192,10 @@ class Machine:
             else:
                 parts.append(self._derive_clause(clause, letter, context))
         if plain:
-            parts.append(self._joined(self._follow(plain, letter, context)))
+            joined = self._joined(self._follow(plain, letter, context))
+            if not parts and all(len(clause) == 1 for clause in joined):
+                return joined  # merged as it is
+            parts.append(joined)
         return self._merged(parts)
 
     def _derive_clause(self, clause: Clause, letter: int, context: Context) -> Formula:
@@ -331,8 +334,9 @@ class Machine:
 
     def _merged(self, parts: list[Formula]) -> Formula:
         """Return the disjunction, without runs whose texts another count of the same run takes as well."""
-        cases = sum(len(part) for part in parts if any(len(clause) > 1 for clause in part))
-        self._spend(cases * cases // 64)
+        cases = sum([len(part) for part in parts if any(len(clause) > 1 for clause in part)])
+        if cases:
+            self._spend(cases * cases // 64)
         formula = either(*parts)
         if not self._counted or len(formula) < 2:
             return formula

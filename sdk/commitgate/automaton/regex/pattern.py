@@ -29,6 +29,9 @@ from commitgate.automaton.text_language import ANY_TEXT, TextLanguage, bounded, 
 _CACHED_PATTERNS = 512
 """Languages that are kept: a contract and its schema layer ask for the same ones."""
 
+_SHORT = 128
+"""Most characters of a pattern that is kept parsed: that takes some hundred bytes a character."""
+
 _LONG_RUN = 16
 """Counts up to this one are worked into the automaton, where they cost few states."""
 
@@ -46,6 +49,18 @@ class _Found:
     language: TextLanguage | None
     obstacle: tuple[str, int] | None
     steps: int
+
+
+def parsed(pattern: str) -> Node:
+    """Return a pattern of ECMA-262, parsed; a schema asks whether it is one before it asks for its language.
+
+    Raises:
+        PatternError, PatternUnsupported: as ``pattern_language``.
+    """
+    return _parsed_short(pattern) if len(pattern) <= _SHORT else parse(pattern)
+
+
+_parsed_short = lru_cache(maxsize=_CACHED_PATTERNS)(parse)
 
 
 def pattern_language(pattern: str) -> TextLanguage | None:
@@ -79,7 +94,7 @@ def _found(pattern: str) -> _Found:
     # Failures are kept too: a contract and its schema layer would each work until the bound.
     steps = Steps()
     try:
-        language = language_of(parse(pattern), steps)
+        language = language_of(parsed(pattern), steps)
     except TooManyStates as error:
         return _Found(None, (str(error), error.limit), steps.count)
     if language is not None:
@@ -172,4 +187,4 @@ def _count(item: Node) -> int:
     return max(item.least, item.most or 0) if is_run and isinstance(item, Repeat) else 0
 
 
-__all__ = ["language_of", "pattern_language", "pattern_steps"]
+__all__ = ["language_of", "parsed", "pattern_language", "pattern_steps"]
