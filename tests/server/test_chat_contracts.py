@@ -158,6 +158,13 @@ def test_messages_are_handed_on_as_they_are_unless_the_server_shows_schemas() ->
     assert "city" in shown[0].content
 
 
+def test_messages_stay_as_they_are_where_there_is_no_schema_to_show_or_none_is_shown() -> None:
+    plain = parsed()
+    assert prepare_chat(plain, limits=LIMITS, prompt_schema="append").generation.messages == plain.messages
+    system = parsed(messages=[{"role": "system", "content": "S"}], response_format=json_schema(CITY))
+    assert prepare_chat(system, limits=LIMITS).generation.messages == (Message("system", "S"),)
+
+
 def test_model_is_named_as_the_backend_knows_it() -> None:
     assert prepare_chat(parsed(), limits=LIMITS, model="folder/model").generation.model == "folder/model"
     assert prepared().generation.model == ""
