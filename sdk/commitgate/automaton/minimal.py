@@ -117,7 +117,7 @@ def minimal(alphabet: Alphabet, rows: Sequence[Row], accepting: set[int]) -> Min
 
 
 def numbered(alphabet: Alphabet, rows: list[Row], accepting: set[int], start: int = 0) -> MinimalForm:
-    """Return the canonical form of an automaton of which no two states mean the same, and every state in reach lives."""
+    """Return the canonical form of an automaton whose states in reach all live and all mean different things."""
     return _numbered(*_joined(alphabet, rows), accepting, start)
 
 
