@@ -9,7 +9,6 @@ import json
 import shutil
 import subprocess
 import tarfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -138,10 +137,10 @@ def shelf() -> Shelf:
 
 
 @pytest.fixture(scope="module", params=FAMILIES)
-def family(request: pytest.FixtureRequest, shelf: Shelf) -> Iterator[Family]:
+def family(request: pytest.FixtureRequest, shelf: Shelf) -> Family:
     tokenizer = Tokenizer.load(shelf.folder(request.param))
     vocabulary = Vocabulary.of_tokenizer(tokenizer, width=len(tokenizer.strings))
-    yield Family(request.param, tokenizer, vocabulary, MaskEngine(vocabulary))
+    return Family(request.param, tokenizer, vocabulary, MaskEngine(vocabulary))
 
 
 def answers() -> list[str]:
