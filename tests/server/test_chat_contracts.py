@@ -244,6 +244,29 @@ def test_parameters_that_cannot_be_built_are_refused_with_their_place() -> None:
     assert (error.pointer or "").startswith("/properties/a")
 
 
+def test_tools_that_do_not_go_together_are_refused() -> None:
+    limits = ServerLimits(contract=Limits(properties=8))
+    four = {"type": "object", "properties": {name: {} for name in "abcd"}}
+    for choice in ("auto", "required"):
+        assert prepared(limits, tools=[function("a", four)], tool_choice=choice)
+        error = refused(limits, tools=[function("a", four), function("b", four)], tool_choice=choice)
+        assert (error.status, error.code, error.param) == (400, "schema_too_large", "tools")
+
+
+@pytest.mark.parametrize("name", ["https://example.org/a", None])
+def test_tools_whose_schemas_have_one_name_keep_their_meanings(name: str | None) -> None:
+    def of(kind: str) -> dict[str, Any]:
+        return {**parameters({"$ref": "#/$defs/t"}), "$defs": {"t": {"type": kind}}, **({"$id": name} if name else {})}
+
+    chat = prepared(tools=[function("a", of("string")), function("b", of("integer"))])
+    written = {(tool, value): accepts(chat.generation, called(tool, value)) for tool in "ab" for value in ('"x"', "1")}
+    assert written == {("a", '"x"'): True, ("a", "1"): False, ("b", '"x"'): False, ("b", "1"): True}
+
+
+def called(tool: str, value: str) -> str:
+    return f'{{"calls": [{{"name": "{tool}", "arguments": {{"a": {value}}}}}]}}'
+
+
 def test_parameters_of_an_older_draft_keep_their_meaning() -> None:
     pair = {"type": "array", "items": [{"type": "integer"}], "additionalItems": False}
     older = {"$schema": DRAFT_7, **parameters({"$ref": "#/definitions/pair"}), "definitions": {"pair": pair}}

@@ -43,7 +43,7 @@ def turn_contract(tools: ToolSet, answer: Contract[object] | None, most_calls: i
         {**_any_of(options), "$defs": shared},
         name="turn",
         numbers="decimal",
-        limits=Limits() if answer is None else _limits(answer.limits),
+        limits=_limits(next(iter(tools)).contract.limits if answer is None else answer.limits),
         formats="assert" if answer is None else answer.formats,
         refusal=answer is not None and answer.refusal,
         documents=documents,
