@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 import torch
@@ -14,8 +14,10 @@ from commitgate_local.bounded import BoundedCache
 if TYPE_CHECKING:
     from commitgate_local.walk import Mask
 
-# Some 650 masks of a vocabulary of 49,152 tokens.
+# Some 270 masks of 49,152 tokens over float32 scores.
 _LIMIT_BYTES: Final = 64 * 1024 * 1024
+
+_Key: TypeAlias = "tuple[int, int, torch.dtype, torch.device]"
 
 
 class DeviceMasks:
@@ -26,7 +28,7 @@ class DeviceMasks:
     """
 
     def __init__(self, limit_bytes: int = _LIMIT_BYTES) -> None:
-        self._kept: BoundedCache[tuple[int, int, torch.device], tuple[Mask, torch.Tensor]] = BoundedCache(limit_bytes)
+        self._kept: BoundedCache[_Key, tuple[Mask, torch.Tensor]] = BoundedCache(limit_bytes)
 
     @property
     def size_bytes(self) -> int:
@@ -40,19 +42,30 @@ class DeviceMasks:
             scores: [rows, columns] of any floating type and device; not changed.
             masks: one a row. Columns beyond a mask's end are padding, never legal. [width] bool each
         """
-        illegal = [self._illegal(mask, scores.shape[1], scores.device) for mask in masks]
-        return scores.masked_fill(torch.stack(illegal), -math.inf)
+        # Added, not filled in: of 49,152 scores that takes 8 µs where filling takes 180 and more (one core of a CPU).
+        masked = scores + self._laid([self._penalties(mask, scores) for mask in masks])
+        if bool(masked.amax(dim=1).isnan().any()):
+            # No number, or infinity, stays what it is when something is added: what is not legal must go all the same.
+            illegal = self._laid([self._penalties(mask, scores) for mask in masks]) != 0
+            masked = scores.masked_fill(illegal, -math.inf)
+        return masked
 
-    def _illegal(self, mask: Mask, columns: int, device: torch.device) -> torch.Tensor:
+    @staticmethod
+    def _laid(penalties: Sequence[torch.Tensor]) -> torch.Tensor:
+        first = penalties[0]
+        return first[None] if all(each is first for each in penalties) else torch.stack(list(penalties))
+
+    def _penalties(self, mask: Mask, scores: torch.Tensor) -> torch.Tensor:
+        """Return 0 for each legal column and minus infinity for the others. [columns] of the scores' type and place"""
+        columns = scores.shape[1]
         # A mask is one object as long as it is remembered, and an entry keeps it alive: its identity stays its own.
-        key = (id(mask), columns, device)
+        key = (id(mask), columns, scores.dtype, scores.device)
         found = self._kept.get(key)
         if found is None:
-            illegal = np.ones(columns, np.bool_)
-            width = min(columns, len(mask))
-            np.logical_not(mask[:width], out=illegal[:width])
-            found = (mask, torch.as_tensor(illegal, device=device))
-            self._kept.put(key, found, columns + mask.nbytes)
+            penalties = np.full(columns, -math.inf, np.float32)
+            penalties[: len(mask)][mask[:columns]] = 0
+            found = (mask, torch.as_tensor(penalties, dtype=scores.dtype, device=scores.device))
+            self._kept.put(key, found, columns * scores.element_size() + mask.nbytes)
         return found[1]
 
 

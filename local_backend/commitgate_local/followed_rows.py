@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from commitgate_local.engine import MaskEngine
 
 _OTHER_CALL: Final = (
-    "; a processor follows one call of generate: make a new one for another call, or call reset() before it"
+    "; a processor follows one call of generate (and no assistant with another tokenizer): make a new one for another "
+    "call, or call reset() before it"
 )
 
 

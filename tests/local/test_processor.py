@@ -147,30 +147,33 @@ def test_rows_that_change_places_keep_their_state(engine: MaskEngine) -> None:
     assert step(processor, [2, 3], [2, 0], [0, 0]) == [{STOP}, {1}, {2}]
 
 
+def walked(engine: MaskEngine, contract: object, answer: Sequence[int]) -> set[int]:
+    """Return what may follow an answer that is walked from its beginning."""
+    matcher = engine.matcher(contract)
+    for token in answer:
+        matcher.advance(token)
+        if token == STOP:
+            return {STOP}
+    return set(np.flatnonzero(matcher.mask()).tolist())
+
+
 @settings(max_examples=60, deadline=None)
 @given(strategies.data())
 def test_what_is_legal_depends_on_the_row_alone(data: strategies.DataObject) -> None:
     engine = MaskEngine(Vocabulary([b"a", b"b", b"c", b"ab", None], [STOP]))
-    contract = Grammar('root ::= "c" | "a" root "b"')
+    contract = Grammar('root ::= "c"* | "a" root "b"')
     processor = MaskProcessor(engine, contract)
     answer: list[int] = []
     widest = 0
-    for _ in range(data.draw(strategies.integers(1, 12))):
-        matcher = engine.matcher(contract)
-        for token in answer:
-            matcher.advance(token)
-        mask = set(np.flatnonzero(matcher.mask()).tolist())
-        assert step(processor, answer) == [mask]
-        # As assisted decoding does: any shorter beginning, then other tokens, one by one.
-        answer = (
-            answer[: data.draw(strategies.integers(0, len(answer)))] if data.draw(strategies.booleans()) else answer
-        )
-        matcher.reset()
-        for token in answer:
-            matcher.advance(token)
-        text = sorted(set(np.flatnonzero(matcher.mask()).tolist()) - {STOP})
-        if text and len(answer) <= widest:
-            answer = [*answer, data.draw(strategies.sampled_from(text))]
+    for _ in range(data.draw(strategies.integers(1, 14))):
+        legal_now = walked(engine, contract, answer)
+        assert step(processor, answer) == [legal_now]
+        # As assisted decoding does: some shorter beginning, then other tokens, one by one.
+        if data.draw(strategies.booleans()):
+            answer = answer[: data.draw(strategies.integers(0, len(answer)))]
+            legal_now = walked(engine, contract, answer)
+        if len(answer) <= widest:
+            answer = [*answer, data.draw(strategies.sampled_from(sorted(legal_now)))]
         widest = max(widest, len(answer))
 
 
@@ -358,4 +361,4 @@ def test_masks_on_a_device_are_kept_within_their_memory() -> None:
         mask[number % 200] = True
         assert legal(masks.apply(torch.zeros(1, 200), [mask])) == [{number % 200}]
         assert masks.size_bytes <= 4_000
-    assert masks.size_bytes >= 400
+    assert masks.size_bytes >= 1_000

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 import torch
 from hypothesis import HealthCheck, given, settings, strategies
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
 
 from commitgate import AnyJson, Choices, Grammar, Regex
 from commitgate.automaton import compile
@@ -183,6 +185,36 @@ def test_assisted_decoding_stays_within_the_contract(
         assert answer.is_whole
         assert compile(TICKET).acceptor().feed(answer.data)
         assert way or answer == expected
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"), [(320, "tokenizer of this very model"), (1_000, "no assistant with another tokenizer")]
+)
+def test_assistant_with_another_tokenizer_is_refused(
+    model: Any,
+    engine: MaskEngine,
+    tokenizer: Any,
+    one: dict[str, torch.Tensor],
+    tiny_folder: Path,
+    columns: int,
+    message: str,
+) -> None:
+    assistant: Any = load_model(tiny_folder)
+    assistant.resize_token_embeddings(columns, mean_resizing=False)
+    other = PreTrainedTokenizerFast(tokenizer_object=bytes_alone(), eos_token="<|im_end|>", unk_token="<|im_end|>")
+    way = {"assistant_model": assistant, "tokenizer": tokenizer, "assistant_tokenizer": other}
+    with pytest.raises(MisuseError, match=message):
+        masked(model, one, MaskProcessor(engine, TICKET), **way)
+
+
+def bytes_alone() -> Tokenizer:
+    """Return a tokenizer that has a token for each byte, and one special token."""
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    raw = Tokenizer(models.BPE({letter: number for number, letter in enumerate(letters)}, []))
+    raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    raw.decoder = decoders.ByteLevel()
+    raw.add_special_tokens(["<|im_end|>"])
+    return raw
 
 
 def test_beams_drawn_by_chance_are_refused_where_one_has_no_probability(
