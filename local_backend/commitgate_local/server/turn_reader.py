@@ -104,6 +104,7 @@ class TurnReader:
         self._value: ValueReader | None = None
         self._calls = 0
         self._name: str | None = None
+        self._has_arguments = False
         self._held: list[str] = []
 
     @property
@@ -139,6 +140,10 @@ class TurnReader:
                 raise NotATurnError
             self._string = bytearray()
             return at + 1
+        if self._at is _At.ARGUMENTS:
+            if self._has_arguments:
+                raise NotATurnError
+            self._has_arguments = True
         if self._at in (_At.ANSWER, _At.ARGUMENTS):
             self._value = ValueReader.of(byte, in_words=self._words and self._at is _At.ANSWER)
             return at + self._value.skipped
@@ -155,9 +160,9 @@ class TurnReader:
         if self._at is _At.CALL_COLON:
             return _At.NAME if self._key == NAME else _At.ARGUMENTS
         if self._at is _At.CALL_MORE and following is _At.CALLS_MORE:
-            if self._name is None:
+            if self._name is None or not self._has_arguments:
                 raise NotATurnError
-            self._calls, self._name = self._calls + 1, None
+            self._calls, self._name, self._has_arguments = self._calls + 1, None, False
         return following
 
     def _read_string(self, string: bytearray, data: bytes, at: int) -> tuple[int, tuple[TurnPiece, ...]]:
