@@ -11,6 +11,7 @@ from commitgate_local.server.turn_reader import AnswerPiece, ArgumentsPiece, Cal
 from commitgate_local.server.value_reader import NotATurnError
 
 Calls = list[tuple[str, str]]
+EVERYWHERE = list(range(200))
 
 
 def read(data: bytes, cuts: list[int] | None = None, *, words: bool = True) -> tuple[str, Calls, bool]:
@@ -41,7 +42,8 @@ def read(data: bytes, cuts: list[int] | None = None, *, words: bool = True) -> t
     ],
 )
 def test_answer_in_words_is_its_characters(data: str, answer: str) -> None:
-    assert read(data.encode()) == (answer, [], True)
+    for cuts in ([], EVERYWHERE):
+        assert read(data.encode(), cuts) == (answer, [], True)
 
 
 @pytest.mark.parametrize(
@@ -49,12 +51,14 @@ def test_answer_in_words_is_its_characters(data: str, answer: str) -> None:
 )
 def test_answer_in_json_is_as_it_is_spelled(value: str) -> None:
     for data in (f'{{"answer": {value}}}', f'{{"answer":{value} }}'):
-        assert read(data.encode(), words=False) == (value, [], True)
+        for cuts in ([], EVERYWHERE):
+            assert read(data.encode(), cuts, words=False) == (value, [], True)
 
 
 def test_calls_are_told_with_their_arguments_as_they_are_spelled() -> None:
     data = b'{"calls" : [ {"name": "a\\u0062", "arguments": {"x":  1.50}}, {"arguments":{"y":"}"},"name":"c"} ]}'
-    assert read(data) == ("", [("ab", '{"x":  1.50}'), ("c", '{"y":"}"}')], True)
+    for cuts in ([], EVERYWHERE):
+        assert read(data, cuts) == ("", [("ab", '{"x":  1.50}'), ("c", '{"y":"}"}')], True)
 
 
 def test_name_is_told_before_its_arguments_are_whole() -> None:
@@ -102,8 +106,9 @@ def test_half_a_character_waits_for_its_other_half() -> None:
     ],
 )
 def test_bytes_that_are_no_turn_are_told(data: bytes) -> None:
-    with pytest.raises(NotATurnError):
-        read(data)
+    for cuts in ([], EVERYWHERE):
+        with pytest.raises(NotATurnError):
+            read(data, cuts)
 
 
 @pytest.mark.parametrize("data", [b"", b" ", b'{"answer": "a"', b'{"calls": [{"name": "a", "arguments": {}}]'])
