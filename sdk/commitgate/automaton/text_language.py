@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from commitgate.automaton.alphabet import NO_CLASS, Alphabet
 from commitgate.automaton.characters import CharacterSet
 from commitgate.automaton.dfa import ANY_DFA, MAX_DFA_STATES, MAX_DFA_WORK, Dfa, TooManyStates, explore
-from commitgate.automaton.minimal import Row, minimal
+from commitgate.automaton.minimal import Row, numbered
 from commitgate.automaton.strings import LAST_CODE_POINT, CharacterState, Length, Ranges
 
 
@@ -254,9 +254,7 @@ def of_texts(texts: Iterable[str], label: str = "") -> TextLanguage | None:
     graph = _WordGraph()
     for text in legal:
         graph.add(tuple(letters[ord(character)] for character in text))
-    form = minimal(alphabet, *graph.finished())
-    assert form is not None
-    return bounded(Dfa(*form), label=label)
+    return bounded(Dfa(*numbered(alphabet, *graph.finished())), label=label)
 
 
 class _WordGraph:

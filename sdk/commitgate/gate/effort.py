@@ -38,7 +38,7 @@ MOST_PAIRS = 200_000
 """Most different visits that are counted."""
 
 _UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
-_ONE = ("not", "additionalProperties", "propertyNames", "additionalItems", "contains", "items", *_UNEVALUATED)
+_ONE = ("additionalProperties", "propertyNames", "additionalItems", "contains", "items", *_UNEVALUATED)
 _MANY = ("properties", "patternProperties")
 _BELOW = frozenset({*_ONE, *_MANY, "prefixItems"})
 
@@ -58,6 +58,7 @@ class Effort:
 
     def __init__(self, references: References) -> None:
         self._references = references
+        self._placed: dict[int, tuple[JsonObject, ...]] = {}  # by the identity of schemas, which the references hold
         starts = [node for node in references.nodes() if not node.keys().isdisjoint(_UNEVALUATED)]
         in_place = _Ways[JsonObject](self._in_place, id, MOST_WAYS)
         self.unevaluated_ways = max((in_place.of(node) for node in starts), default=0)
@@ -129,13 +130,17 @@ class Effort:
         return min(total, most + 1)
 
     def _in_place(self, schema: JsonObject) -> Iterator[JsonObject]:
-        if not applies_in_place(schema):
-            return iter(())
-        return _objects([*self._references.applied_in_place(schema), schema.get("not")])
+        found = self._placed.get(id(schema))
+        if found is None:
+            found = ()
+            if applies_in_place(schema):
+                found = tuple(_objects([*self._references.applied_in_place(schema), schema.get("not")]))
+            self._placed[id(schema)] = found
+        return iter(found)
 
     def _applied(self, schema: JsonObject) -> Iterator[JsonObject]:
         """Yield all schemas that ``schema`` applies to anything."""
-        yield from _objects(self._references.applied_in_place(schema))
+        yield from self._in_place(schema)
         if _BELOW.isdisjoint(schema):
             return
         yield from _objects(schema.get(keyword) for keyword in _ONE)

@@ -125,7 +125,7 @@ class Meaning:
             if isinstance(schema, bool):
                 return ANYTHING if schema else (Never(place),) if place else (SchemaAt(place),)
             constraining = self.document.constraining(place)
-            if list(constraining) != ["$ref"]:
+            if len(constraining) != 1 or "$ref" not in constraining:
                 return (SchemaAt(place),) if constraining else ANYTHING
             if place in seen:
                 raise _circle(next(reversed(seen)))

@@ -6,7 +6,6 @@ Source: JSON Schema drafts 4 to 2020-12, applicator and validation vocabularies.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from commitgate.automaton.dfa import TooManyStates
@@ -32,7 +31,8 @@ def _members(meaning: Meaning, schema: Keywords, place: str) -> Language:
     properties, is_written = schema.get("properties", {}), "additionalProperties" in schema
     assert isinstance(properties, dict)
     rest = meaning.node_at(child(place, "additionalProperties")) if is_written else ANYTHING
-    nodes = {name: meaning.node_at(child(place, "properties", name)) for name in properties}
+    above = child(place, "properties")
+    nodes = {name: meaning.node_at(child(above, name)) for name in properties}
     is_exact = True
     try:
         patterns = _patterns(meaning, schema, place)
@@ -47,7 +47,7 @@ def _members(meaning: Meaning, schema: Keywords, place: str) -> Language:
     tracks = meaning.tracks_evaluation
     entries = tuple(Property(name, node, tracks) for name, node in nodes.items())
     if not tracks:
-        classes = tuple(replace(keys, is_evaluated=False) for keys in classes)
+        classes = tuple(KeyClass(keys.texts, keys.node) if keys.is_evaluated else keys for keys in classes)
     shape = ObjectShape(entries, classes, is_open=is_written or bool(patterns))
     return all_but(objects=(shape,), is_exact=is_exact)
 
@@ -72,11 +72,14 @@ def _classes(patterns: Iterable[tuple[TextLanguage, Node]], rest: Node, *, is_wr
             inside = common_texts(keys.texts, texts)
             if inside is not None:
                 split.append(KeyClass(inside, meet_nodes(keys.node, node), is_evaluated=True))
-            split.extend(replace(keys, texts=piece) for piece in disjoint(list(texts_without(keys.texts, texts))))
+            split.extend(
+                KeyClass(piece, keys.node, keys.is_evaluated)
+                for piece in disjoint(list(texts_without(keys.texts, texts)))
+            )
         found = split
         if len(found) > MAX_KEY_CLASSES:
             raise TooManyStates("the patterns split the keys too finely", MAX_KEY_CLASSES)
-    held = (keys if keys.is_evaluated else replace(keys, node=rest, is_evaluated=is_written) for keys in found)
+    held = (keys if keys.is_evaluated else KeyClass(keys.texts, rest, is_evaluated=is_written) for keys in found)
     return tuple(keys for keys in held if not forbids(keys.node))
 
 

@@ -74,6 +74,7 @@ class Machine:
         self._program = program
         self.letters = 0
         self._steps = Steps() if steps is None else steps
+        self._spend = self._steps.spend
         self._spend(_SET_UP_STEPS)
         self._enclosed = [
             Machine(Program(concatenated((TextStart(), node))), self._steps).automaton() for node in program.enclosed
@@ -274,7 +275,7 @@ class Machine:
             for number, guard in reached.items()
             if not number or guard != TRUE
         ]
-        return self._merged([plain, *parts])
+        return self._merged([plain, *parts]) if parts else self._without_weaker(plain)
 
     def _reach(self, starts: frozenset[int], context: Context) -> dict[int, Formula]:
         """Return the atoms that can be reached without a character, and under which conditions."""
@@ -337,7 +338,9 @@ class Machine:
         cases = sum([len(part) for part in parts if any(len(clause) > 1 for clause in part)])
         if cases:
             self._spend(cases * cases // 64)
-        formula = either(*parts)
+        return self._without_weaker(either(*parts))
+
+    def _without_weaker(self, formula: Formula) -> Formula:
         if not self._counted or len(formula) < 2:
             return formula
         counted: dict[int, list[int]] = {}
@@ -371,9 +374,6 @@ class Machine:
         at, state, _ = self._atoms[number]
         dfa = self._enclosed[-1 - at] if at < 0 else None
         return number == END or (dfa is not None and state in dfa.accepting)
-
-    def _spend(self, steps: int) -> None:
-        self._steps.spend(steps)
 
 
 class Steps:
