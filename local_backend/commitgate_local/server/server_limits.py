@@ -38,7 +38,7 @@ class ServerLimits:
         MisuseError: one is of another type or out of its range, or ``default_max_tokens`` is above ``max_tokens``.
     """
 
-    body_bytes: int = 4_194_304
+    body_bytes: int = 2_097_152
     body_s: float = 30.0
     messages: int = 1_000
     prompt_characters: int = 400_000
