@@ -40,7 +40,9 @@ class LocalModel:
 
     def __init__(self, loaded: LoadedModel, *, cache_dir: Path | None = None) -> None:
         self._loaded = loaded
-        vocabulary = Vocabulary.of_tokenizer(loaded.tokenizer, width=loaded.width, stop_ids=loaded.stop_ids)
+        vocabulary = Vocabulary.of_tokenizer(
+            loaded.tokenizer, width=loaded.width, stop_ids=loaded.stop_ids, cache_dir=cache_dir
+        )
         self._engine = MaskEngine(vocabulary, cache_dir=cache_dir)
         self._forced_runs = ForcedRuns(loaded.tokenizer, vocabulary)
         self._turn = Lock()

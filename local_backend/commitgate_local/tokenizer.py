@@ -74,6 +74,7 @@ class _Backend(Protocol):
 
     def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]: ...
     def get_added_tokens_decoder(self) -> dict[int, _AddedToken]: ...
+    def token_to_id(self, token: str) -> int | None: ...
     def id_to_token(self, id: int) -> str | None: ...
     def encode(self, sequence: str, *, add_special_tokens: bool = True) -> _Encoding: ...
     def encode_batch_fast(self, input: list[str], *, add_special_tokens: bool = True) -> list[_Encoding]: ...
@@ -95,22 +96,22 @@ class Tokenizer:
     Args:
         fast: a ``transformers`` fast tokenizer. It is left as it was.
         stop_ids: ids by which a text ends, beside those that the tokenizer itself names.
+        digest: tells it from all others, as a digest of its files does; None if nothing does.
 
     Raises:
         ModelLoadError: it is not a fast tokenizer.
 
     Attributes:
-        entries: token string to id, added tokens included.
-        strings: token string of each id; None where there is none.
         added: ids of added tokens.
         special_ids: ids that are never text.
         stop_ids: ids by which a chat turn or a text ends.
         unknown_id: id written for what the tokenizer has no token for; None where there is none.
         decoder: the tokenizer's decoder as JSON; None where it has none.
         model_kind: how it splits words: "BPE", "Unigram", "WordPiece" or another name.
+        digest: sha256 of what it was loaded from; None where it cannot be told.
     """
 
-    def __init__(self, fast: object, *, stop_ids: Iterable[int] = ()) -> None:
+    def __init__(self, fast: object, *, stop_ids: Iterable[int] = (), digest: str | None = None) -> None:
         if not hasattr(fast, "backend_tokenizer"):
             raise ModelLoadError("the model has no fast tokenizer (tokenizer.json), and only those can be read")
         self._fast = cast("_FastTokenizer", fast)
@@ -118,11 +119,9 @@ class Tokenizer:
         # The switch "special tokens are text" is state of the tokenizer, so two threads must not share it unguarded.
         self._lock = Lock()
         added = self._backend.get_added_tokens_decoder()
-        self.entries: Mapping[str, int] = self._backend.get_vocab(True)
         self.added = frozenset(added)
-        self.strings: Sequence[str | None] = self._strings(added)
         unknown = cast("str | None", getattr(self._backend.model, "unk_token", None))
-        self.unknown_id = self._fast.unk_token_id if unknown is None else self.entries.get(unknown)
+        self.unknown_id = self._fast.unk_token_id if unknown is None else self._backend.token_to_id(unknown)
         flagged = {number for number, token in added.items() if token.special}
         control = {number for number, token in added.items() if _CONTROL.fullmatch(token.content)}
         self.special_ids = frozenset(flagged | control).union(
@@ -137,6 +136,7 @@ class Tokenizer:
         end = self._fast.eos_token_id
         self.stop_ids = frozenset(ends).union(stop_ids, () if end is None else (end,))
         self.decoder = _state_of(self._backend.decoder)
+        self.digest = digest
         self.model_kind = type(self._backend.model).__name__
 
     @staticmethod
@@ -151,8 +151,26 @@ class Tokenizer:
             ModelLoadError: there is none that can be read.
         """
         from commitgate_local.transformers_runtime import load_tokenizer
+        from commitgate_local.vocabulary_file import tokenizer_digest
 
-        return Tokenizer(load_tokenizer(folder, gguf_file=gguf_file))
+        fast = load_tokenizer(folder, gguf_file=gguf_file)
+        return Tokenizer(fast, digest=tokenizer_digest(folder) if gguf_file is None else None)
+
+    @cached_property
+    def entries(self) -> Mapping[str, int]:
+        """Return the id of each token string, added tokens included."""
+        return self._backend.get_vocab(True)
+
+    @cached_property
+    def strings(self) -> Sequence[str | None]:
+        """Return the token string of each id; None where there is none."""
+        strings: list[str | None] = [None] * (max([*self.entries.values(), *self.added], default=-1) + 1)
+        for string, number in self.entries.items():
+            strings[number] = string
+        # Of an id whose string an added token took over, the entries say nothing.
+        for number in [number for number, string in enumerate(strings) if string is None]:
+            strings[number] = self._backend.id_to_token(number)
+        return strings
 
     @cached_property
     def adds_prefix_space(self) -> bool:
@@ -225,15 +243,6 @@ class Tokenizer:
     @cached_property
     def _leads(self) -> tuple[tuple[str, list[int]], ...]:
         return tuple((lead, self._raw([lead])[0]) for lead in _LEADS)
-
-    def _strings(self, added: Mapping[int, _AddedToken]) -> list[str | None]:
-        strings: list[str | None] = [None] * (max([*self.entries.values(), *added], default=-1) + 1)
-        for string, number in self.entries.items():
-            strings[number] = string
-        # Of an id whose string an added token took over, the entries say nothing.
-        for number in [number for number, string in enumerate(strings) if string is None]:
-            strings[number] = self._backend.id_to_token(number)
-        return strings
 
     def _written_by_template(self, added: Mapping[int, _AddedToken]) -> set[str]:
         template = str(self._fast.chat_template or "")

@@ -18,6 +18,8 @@ import numpy as np
 from commitgate.errors import MisuseError, ModelLoadError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from commitgate_local.tokenizer import Tokenizer
 
 # Most columns of the logits that no token belongs to. Models pad them to some round number; the most seen is 1,069.
@@ -63,7 +65,9 @@ class Vocabulary:
         self.longest = max((len(token) for token in self.tokens if token is not None), default=0)
 
     @staticmethod
-    def of_tokenizer(tokenizer: Tokenizer, *, width: int, stop_ids: Iterable[int] = ()) -> Vocabulary:
+    def of_tokenizer(
+        tokenizer: Tokenizer, *, width: int, stop_ids: Iterable[int] = (), cache_dir: Path | None = None
+    ) -> Vocabulary:
         """Read the vocabulary of a tokenizer and prove it by round trips.
 
         Args:
@@ -71,25 +75,25 @@ class Vocabulary:
             width: number of logits columns of the model. Special tokens beyond it are left out, as no logit can name
                 them; text beyond it is an error.
             stop_ids: further ids that end a text, from the model's generation config.
+            cache_dir: folder in which vocabularies that were proven are kept between runs; None proves each time, as
+                is done for a tokenizer that was not loaded from a folder.
 
         Raises:
             ModelLoadError: the tokenizer's bytes cannot be known for certain, or it is another model's; the message
                 says why.
         """
-        from commitgate_local.round_trips import check_round_trips
-        from commitgate_local.token_bytes import token_bytes
+        from commitgate_local.vocabulary_file import read_vocabulary, vocabulary_path, write_vocabulary
 
-        tokens = token_bytes(tokenizer)
-        _check_width(tokens, width)
         named = {*stop_ids, *tokenizer.stop_ids}
-        stops = {stop for stop in named if 0 <= stop < width}
-        if named and not stops:
-            raise ModelLoadError(
-                f"none of the ids that end a text ({sorted(named)}) is among the logits' {width} columns: the "
-                "tokenizer or the configuration is another model's"
-            )
-        vocabulary = Vocabulary(tokens[:width], stops, width=width)
-        check_round_trips(tokenizer, vocabulary)
+        path = None
+        if cache_dir is not None and tokenizer.digest is not None:
+            path = vocabulary_path(cache_dir, tokenizer.digest, width=width, stop_ids=named)
+            kept = read_vocabulary(path)
+            if kept is not None:
+                return kept
+        vocabulary = _proven(tokenizer, width, named)
+        if path is not None:
+            write_vocabulary(path, vocabulary)
         return vocabulary
 
     def text(self, ids: Iterable[int]) -> bytes:
@@ -120,6 +124,23 @@ class Vocabulary:
 
     def __repr__(self) -> str:
         return f"Vocabulary(width={self.width}, stop_ids={self.stop_ids}, fingerprint={self.fingerprint[:12]!r})"
+
+
+def _proven(tokenizer: Tokenizer, width: int, named: set[int]) -> Vocabulary:
+    from commitgate_local.round_trips import check_round_trips
+    from commitgate_local.token_bytes import token_bytes
+
+    tokens = token_bytes(tokenizer)
+    _check_width(tokens, width)
+    stops = {stop for stop in named if 0 <= stop < width}
+    if named and not stops:
+        raise ModelLoadError(
+            f"none of the ids that end a text ({sorted(named)}) is among the logits' {width} columns: the tokenizer "
+            "or the configuration is another model's"
+        )
+    vocabulary = Vocabulary(tokens[:width], stops, width=width)
+    check_round_trips(tokenizer, vocabulary)
+    return vocabulary
 
 
 def _check_width(tokens: Sequence[bytes | None], width: int) -> None:
