@@ -82,8 +82,9 @@ class Emptiness:
         if node == ANYTHING or depth == 0 or self._nesting > MAX_NESTING or forbids(node):
             return forbids(node)
         key = (node, depth)
-        if key in self._known:
-            return self._known[key]
+        known = self._known.get(key)
+        if known is not None:
+            return known
         self._nesting += 1
         try:
             found = self._look(node, depth)

@@ -112,6 +112,7 @@ class Meaning:
         self.tracks_evaluation = document.support.has("unevaluatedItems", "unevaluatedProperties")
         self.has_lost_evaluation = False
         self._known: dict[Node, Language] = {ANYTHING: EVERYTHING}
+        self._nodes: dict[str, Node] = {}
         self._open: list[str] = []
         self._effort = document.limits.effort
         self.emptiness = Emptiness(self)
@@ -119,6 +120,12 @@ class Meaning:
 
     def node_at(self, place: str) -> Node:
         """Return the node of the schema at a place; a schema that constrains nothing is the empty node."""
+        found = self._nodes.get(place)
+        if found is None:
+            found = self._nodes[place] = self._find_node(place)
+        return found
+
+    def _find_node(self, place: str) -> Node:
         seen: dict[str, None] = {}
         while True:
             schema = self.document.at(place)

@@ -6,7 +6,7 @@ objects with objects and strings with strings, so no intersection of automata ov
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -322,10 +322,19 @@ class ObjectShape:
     def _common_properties(self, other: ObjectShape) -> tuple[Property, ...]:
         if self._says_nothing_of_keys or other._says_nothing_of_keys:
             return self.properties or other.properties
-        shared = [_both(entry, other.entry(entry.name)) for entry in self.properties]
         mine = self.by_name
-        further = [_both(self.entry(entry.name), entry) for entry in other.properties if entry.name not in mine]
-        return (*shared, *further)
+        further = [entry for entry in other.properties if entry.name not in mine]
+        return (*other._narrowed(self.properties), *self._narrowed(further))
+
+    def _narrowed(self, entries: Iterable[Property]) -> Iterator[Property]:
+        """Yield what each key may hold under this shape too."""
+        says_nothing_of_others = self.classes == ANY_KEY
+        for entry in entries:
+            known = self.by_name.get(entry.name)
+            if known is not None:
+                yield _both(entry, known)
+            else:
+                yield entry if says_nothing_of_others else _both(entry, self.entry(entry.name))
 
 
 def _both(first: Property, second: Property) -> Property:
