@@ -124,6 +124,7 @@ def test_what_a_model_s_failure_says_of_this_machine_stays_here() -> None:
         error = of_backend(failure)
         assert (error.status, error.code, error.type) == (500, "model_error", "server_error")
         assert str(failure) not in error.message
+        assert ("loaded" in error.message) is isinstance(failure, ModelLoadError)
 
 
 @pytest.mark.parametrize(

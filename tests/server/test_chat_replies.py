@@ -1,18 +1,13 @@
 """Answers are what the official client takes: whole or streamed they say the same, and a failure never looks whole."""
 
 import json
-from collections.abc import Callable, Iterator
-from typing import Any
 
-import httpx2
-import openai
 import pytest
 from chats import (
     CITY,
     CUT,
     HEAD,
     STOP,
-    USER,
     answer,
     data_of,
     function,
@@ -44,7 +39,7 @@ from commitgate.backends.base import (
     Usage,
 )
 from commitgate_local.server.chat_contract import PreparedChat
-from commitgate_local.server.chat_reply import DONE, KEEP_ALIVE, ReplyHead, ReplyStream, WholeReply, system_fingerprint
+from commitgate_local.server.chat_reply import DONE, ReplyHead, ReplyStream, WholeReply, system_fingerprint
 from commitgate_local.server.refusal import CONTEXT_LENGTH, RequestRefused, cut_off
 
 PLAIN = prepared()
@@ -54,29 +49,6 @@ CALLS = (
     b'{"calls": [{"name": "weather", "arguments": {"city": "Troms\xc3\xb8"}}, '
     b'{"name": "news", "arguments": {"city":  "a\\u00e9"}}]}'
 )
-
-Reply = Callable[[openai.OpenAI], Any]
-
-
-@pytest.fixture
-def ask() -> Iterator[Callable[[bytes, str], openai.OpenAI]]:
-    """Return a function that returns an official client, which gets given bytes as the answer to any request."""
-    clients: list[httpx2.Client] = []
-
-    def client(data: bytes, content_type: str) -> openai.OpenAI:
-        response = httpx2.Response(200, headers={"Content-Type": content_type}, content=data)
-        clients.append(httpx2.Client(transport=httpx2.MockTransport(lambda _: response)))
-        return openai.OpenAI(
-            api_key="none",
-            base_url="http://localhost/v1",
-            http_client=clients[-1],
-            max_retries=0,
-            _strict_response_validation=True,
-        )
-
-    yield client
-    for each in clients:
-        each.close()
 
 
 def completion(chat: PreparedChat, events: list[StreamEvent]) -> ChatCompletion:
@@ -355,36 +327,6 @@ def test_whole_stream_is_known_to_be_whole() -> None:
     assert (stream.has_begun, stream.is_over, stream.is_whole) == (True, False, False)
     assert stream.end().endswith(DONE)
     assert (stream.is_over, stream.is_whole) == (True, True)
-
-
-# The official client
-
-
-def test_official_client_reads_a_stream(ask: Callable[[bytes, str], openai.OpenAI]) -> None:
-    frames = KEEP_ALIVE + streamed(TOOLS, answer(CALLS, cuts=range(0, 200, 7)), include_usage=True)
-    client = ask(frames, "text/event-stream")
-    with client.chat.completions.stream(model="small", messages=[USER]) as stream:
-        found = stream.get_final_completion()
-    assert found.choices[0].finish_reason == "tool_calls"
-    made = [(call.function.name, call.function.arguments) for call in found.choices[0].message.tool_calls or ()]
-    assert made == [("weather", '{"city": "Tromsø"}'), ("news", '{"city":  "a\\u00e9"}')]
-    assert found.usage is not None
-    assert found.usage.total_tokens == 12
-
-
-def test_official_client_reads_a_whole_answer(ask: Callable[[bytes, str], openai.OpenAI]) -> None:
-    data = json.dumps(whole(PLAIN, answer("é".encode()))).encode()
-    found = ask(data, "application/json").chat.completions.create(model="small", messages=[USER])
-    assert found.choices[0].message.content == "é"
-
-
-def test_official_client_raises_on_a_stream_that_fails(ask: Callable[[bytes, str], openai.OpenAI]) -> None:
-    frames = streamed(PLAIN, [*texts(b"ab"), Fault("server", "it broke")])
-    client = ask(frames, "text/event-stream")
-    stream = client.chat.completions.create(model="small", messages=[USER], stream=True)
-    assert [next(stream).choices[0].delta.content for _ in range(2)] == ["", "ab"]
-    with pytest.raises(openai.APIError, match="it broke"):
-        next(stream)
 
 
 # Laws

@@ -103,8 +103,8 @@ class ChatRequest:
 def parse_chat_request(body: bytes, *, limits: ServerLimits) -> ChatRequest:
     """Return what a body asks for. Compiles nothing.
 
-    Takes time linear in the body's size: microseconds for most, but up to a third of a second a MiB for one that is made
-    to take long (2 cores, November 2026), so bodies of more than a few KiB belong into a worker thread.
+    Takes time linear in the body's size: microseconds for most, but up to a third of a second a MiB for one that is
+    made to take long (2 cores, November 2026), so bodies of more than a few KiB belong into a worker thread.
 
     Args:
         body: the whole body.
