@@ -90,6 +90,11 @@ def test_field_of_another_kind_or_out_of_range_is_refused_by_its_name(name: str,
     assert error.param.partition("[")[0] == name
 
 
+def test_range_is_told_with_the_refusal() -> None:
+    assert "above 0 to 1" in refused(top_p=0).message
+    assert "from 0 to 2" in refused(temperature=3).message
+
+
 @pytest.mark.parametrize("spelled", [b"1e-400", b"-0.0", b"0e400"])
 def test_top_p_that_no_float_tells_from_zero_is_refused(spelled: bytes) -> None:
     error = refused_bytes(body(top_p="X").replace(b'"X"', spelled))

@@ -22,6 +22,8 @@ def made(name: str, value: Any) -> ServerLimits:
 def test_limit_takes_numbers_of_its_range_alone(name: str) -> None:
     least = 0 if name in MAY_BE_ZERO else 1
     assert getattr(made(name, least), name) == least
+    if name in SECONDS:
+        assert getattr(made(name, 0.5), name) == 0.5
     refused: list[Any] = [-1, "1", None, True, float("inf"), float("nan")]
     refused += [] if name in MAY_BE_ZERO else [0]
     refused += [] if name in SECONDS else [1.5]
