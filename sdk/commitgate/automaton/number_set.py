@@ -228,6 +228,8 @@ class NumberSet:
 
 def _normal(raw: NumberSet) -> NumberSet | None:
     """Return the normal form of a set that lists no values; None where it is empty."""
+    if raw.divisor is None and not raw.indivisible and not raw.excluded:
+        return _bounded(_unsigned_zero(raw.low), _unsigned_zero(raw.high), raw)
     if raw.divisor is not None and raw.divisor >= _BEYOND:
         return NumberSet.of_values(
             filter(replace(raw, divisor=None, excluded=_sorted(raw.excluded)).contains, (_ZERO,))
@@ -245,6 +247,14 @@ def _normal(raw: NumberSet) -> NumberSet | None:
     candidates = replace(found, excluded=())
     found = replace(found, excluded=tuple(filter(candidates.contains, found.excluded)))
     return _normal_interval(found) if found.divisor is None else _normal_steps(found, found.divisor)
+
+
+def _bounded(low: Decimal | None, high: Decimal | None, raw: NumberSet) -> NumberSet | None:
+    """Return the numbers between two bounds, open where those of ``raw`` are; None where there are none."""
+    if low is None or high is None or low < high:
+        return NumberSet(low, high, raw.is_low_open, raw.is_high_open)
+    is_point = low == high and not raw.is_low_open and not raw.is_high_open
+    return NumberSet.of_values((low,) if is_point else ())
 
 
 def _reduced(raw: NumberSet) -> list[Decimal] | None:

@@ -152,7 +152,9 @@ class Meaning:
         found = self._known.get(node)
         if found is None and len(node) == 1:
             # Most nodes: one schema, and nothing beside it.
-            found = self._known[node] = self._of_part(node[0])
+            part = node[0]
+            found = self._of_place(part.pointer) if isinstance(part, SchemaAt) else self._of_part(part)
+            self._known[node] = found
             self.spend(size_of_node(node))
         elif found is None:
             known = next(length for length in range(len(node) - 1, -1, -1) if node[:length] in self._known)
@@ -325,7 +327,9 @@ class Meaning:
     def _of_part(self, part: Part) -> Language:
         match part:
             case SchemaAt(pointer):
-                return self._of_place(pointer, part)
+                if (part,) not in self._known:
+                    self._known[(part,)] = self._of_place(pointer)
+                return self._known[(part,)]
             case Never():
                 return NOTHING
             case Exactly(pointer):
@@ -339,10 +343,7 @@ class Meaning:
             case Either(nodes):
                 return joined(map(self.of, nodes))
 
-    def _of_place(self, place: str, part: SchemaAt) -> Language:
-        known = self._known.get((part,))
-        if known is not None:
-            return known
+    def _of_place(self, place: str) -> Language:
         if place in self._open:
             raise _circle(self._open[-1])
         if len(self._open) >= MAX_REFERENCE_DEPTH:
@@ -355,11 +356,9 @@ class Meaning:
             )
         self._open.append(place)
         try:
-            found = self._of_schema(place)
+            return self._of_schema(place)
         finally:
             self._open.pop()
-        self._known[(part,)] = found
-        return found
 
     def _of_schema(self, place: str) -> Language:
         schema = self.document.at(place)

@@ -139,6 +139,8 @@ class Satisfiability:
             language = self.meaning.of(node)
             if language.numbers and any(self._is_too_fine(shape.numbers) for shape in language.numbers):
                 self.meaning.document.support.mark_keyword("multipleOf", _TOO_FINE)
+            if not (language.arrays or language.objects):
+                continue
             for used in dict.fromkeys(self._children(language)):
                 if used not in users:
                     users[used] = []
