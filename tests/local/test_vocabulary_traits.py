@@ -16,6 +16,7 @@ from commitgate import Regex as RegexContract
 from commitgate.errors import ModelLoadError, ModelRunError
 from commitgate_local.engine import MaskEngine
 from commitgate_local.forced import ForcedRuns
+from commitgate_local.round_trips import check_round_trips
 from commitgate_local.tokenizer import Tokenizer
 from commitgate_local.vocabulary import Vocabulary
 
@@ -369,6 +370,18 @@ def test_decoder_that_writes_a_token_otherwise_is_found_and_the_id_named() -> No
     tokenizer = marked(extra=["<0x+F>"])
     with pytest.raises(ModelLoadError, match=f"the id {tokenizer.entries['<0x+F>']} otherwise"):
         vocabulary(tokenizer)
+
+
+@pytest.mark.parametrize("swapped", [(0xC8, 0xC9), (0xF1, 0xF2), (0x07, 0x08)])
+@pytest.mark.parametrize("kind", ["bytes", "marks"])
+def test_bytes_that_are_not_the_tokenizers_own_are_found(kind: str, swapped: tuple[int, int]) -> None:
+    tokenizer = KINDS[kind]()
+    tokens = list(vocabulary(tokenizer).tokens)
+    check_round_trips(tokenizer, Vocabulary(tokens, tokenizer.stop_ids))
+    one, other = (tokens.index(bytes((byte,))) for byte in swapped)
+    tokens[one], tokens[other] = tokens[other], tokens[one]
+    with pytest.raises(ModelLoadError, match=f"the id ({one}|{other}) otherwise"):
+        check_round_trips(tokenizer, Vocabulary(tokens, tokenizer.stop_ids))
 
 
 def test_decoder_that_changes_several_tokens_together_is_refused() -> None:
