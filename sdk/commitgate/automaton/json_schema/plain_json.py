@@ -13,6 +13,7 @@ from commitgate.limits import Limits
 from commitgate.pointer import child
 
 _HUGE_BITS = (10 ** (MAX_EXPONENT + 1)).bit_length()
+_SMALL = 1 << 53
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _SPELLED_IN_ONE_WAY = frozenset({str, int, bool, type(None)})
 _UNCHANGING = frozenset({*_SPELLED_IN_ONE_WAY, float})
@@ -112,13 +113,13 @@ def _check_json(root: JsonValue, limits: Limits) -> None:
                     raise SchemaError(f"a key at {pointer or 'the root'} is not a string", pointer=pointer)
                 if not key.isascii():
                     _check_text(key, pointer)
-                if is_last or not _is_sound(item):
+                if is_last or not (item.isascii() if type(item) is str else _is_sound(item)):
                     stack.append((item, child(pointer, key), depth + 1))
         elif isinstance(value, list):
             items = cast("list[object]", value)
             count += len(items)
             for index, item in enumerate(items):
-                if is_last or not _is_sound(item):
+                if is_last or not (item.isascii() if type(item) is str else _is_sound(item)):
                     stack.append((item, child(pointer, index), depth + 1))
         elif isinstance(value, float | int | Decimal) and not isinstance(value, bool):
             _check_number(value, pointer)
@@ -135,8 +136,8 @@ def _check_json(root: JsonValue, limits: Limits) -> None:
 
 
 def _is_sound(value: object) -> bool:
-    """Return whether a value is one of the many about which there is nothing to say, wherever it stands."""
-    return value.isascii() if isinstance(value, str) else value is None or isinstance(value, bool)
+    """Return whether there is nothing to say about a value that is no plain string, wherever it stands."""
+    return value is None or isinstance(value, bool) or (type(value) is int and abs(value) < _SMALL)
 
 
 def _check_text(text: str, pointer: str) -> None:
