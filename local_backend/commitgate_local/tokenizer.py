@@ -85,6 +85,7 @@ class _FastTokenizer(TemplatedTokenizer, Protocol):
     """Name what is used of ``transformers``' fast tokenizer."""
 
     all_special_ids: list[int]
+    bos_token_id: int | None
     eos_token_id: int | None
     unk_token_id: int | None
     backend_tokenizer: _Backend
@@ -221,15 +222,17 @@ class Tokenizer:
             messages: role and content of each message.
 
         The template's own special tokens become tokens; those spelled inside a message stay text. Without a chat
-        template the contents are joined by empty lines. Where the template refuses a conversation with system
-        messages, as those of models do that know no such role, they are put before the first user message instead.
+        template the contents are joined by empty lines, behind the token by which texts begin, if there is one. Where
+        the template refuses a conversation with system messages, as those of models do that know no such role, they are
+        put before the first user message instead.
 
         Raises:
             ModelRunError: the template fails; or a message spells a special token and the template does not keep
                 messages as they are.
         """
         if not self._fast.chat_template:
-            return self.encode_part("\n\n".join(content for _, content in messages), begins=True, is_template=False)
+            text = "\n\n".join(content for _, content in messages)
+            return [*self._start, *self.encode_part(text, begins=True, is_template=False)]
         return ChatPrompt(self._fast, self).ids(messages)
 
     def spells_control(self, text: str) -> bool:
@@ -239,6 +242,13 @@ class Tokenizer:
     def spells_added(self, text: str) -> bool:
         """Return whether a text holds the spelling of such a token, or of markup that the chat template writes."""
         return self._flagged.search(text) is not None or self._markup.search(text) is not None
+
+    @cached_property
+    def _start(self) -> list[int]:
+        """Return the id that the tokenizer itself puts before each text; none where it puts no such."""
+        with self._lock:
+            ids = self._backend.encode("", add_special_tokens=True).ids
+        return [number for number in ids[:1] if number == self._fast.bos_token_id]
 
     @cached_property
     def _leads(self) -> tuple[tuple[str, list[int]], ...]:

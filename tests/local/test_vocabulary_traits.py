@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizers import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers
+from tokenizers import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers, processors
 from tokenizers import Tokenizer as RawTokenizer
 from transformers import PreTrainedTokenizerFast
 
@@ -168,6 +168,17 @@ def test_beginning_of_a_prompt_keeps_the_space_that_the_model_was_trained_with()
     assert tokenizer.chat([("user", "x</s>")])[0] == spaced
     assert tokenizer.decode(tokenizer.chat([("user", "the</s>the")])) == "the the</s>the"
     assert llama_like().chat([("user", "the")]) == [spaced]
+
+
+def test_prompt_without_a_template_begins_as_the_tokenizer_begins_texts() -> None:
+    fast: Any = llama_like()._fast
+    begin, end = fast.convert_tokens_to_ids(["<s>", "</s>"])
+    plain = Tokenizer(fast).chat([("user", "the"), ("user", "</s>")])
+    for parts, wanted in (("<s> $A", [begin]), ("$A </s>", []), ("<s> $A </s>", [begin])):
+        fast.bos_token = "<s>"
+        special: Any = [("<s>", begin), ("</s>", end)]
+        fast.backend_tokenizer.post_processor = processors.TemplateProcessing(single=parts, special_tokens=special)
+        assert Tokenizer(fast).chat([("user", "the"), ("user", "</s>")]) == wanted + plain
 
 
 def test_added_runs_of_spaces_are_spaces_and_not_marks() -> None:
