@@ -27,13 +27,23 @@ _HOLDING = (dict, list)
 def digest_of_language(document: SchemaDocument, formats: str, *, refusal: bool) -> str:
     """Return the digest of what constrains: schemas without annotations, how formats are meant, limits and refusal."""
     parts = [_language_of(document, name, root) for name, root in _documents(document)]
-    return _digest([LANGUAGE_VERSION, parts, formats, _limits(document.limits), *_refusal(refusal)])
+    found: list[JsonValue] = [LANGUAGE_VERSION, parts, formats, _limits(document.limits), *_refusal(refusal)]
+    return _digest(found, has_fractions=document.has_fractions)
 
 
 def digest_of_contract(document: SchemaDocument, formats: str, name: str, version: str | None, *, refusal: bool) -> str:
     """Return the digest of the whole contract but its checks: schemas with prose, limits, refusal, name and version."""
     parts: list[JsonValue] = [[uri, root] for uri, root in _documents(document)]
-    return _digest([LANGUAGE_VERSION, parts, formats, _limits(document.limits), name, version, *_refusal(refusal)])
+    found: list[JsonValue] = [
+        LANGUAGE_VERSION,
+        parts,
+        formats,
+        _limits(document.limits),
+        name,
+        version,
+        *_refusal(refusal),
+    ]
+    return _digest(found, has_fractions=document.has_fractions)
 
 
 def without_prose(document: SchemaDocument, uri: str = "") -> JsonSchema:
@@ -107,9 +117,9 @@ def _without_annotations(document: SchemaDocument, value: JsonValue, *, is_shown
     return value
 
 
-def _digest(value: JsonValue) -> str:
+def _digest(value: JsonValue, *, has_fractions: bool | None = None) -> str:
     """Return the SHA-256, in lower-case hexadecimal, of a JSON value's canonical text; the order of keys counts."""
-    return hashlib.sha256(canonical(value).encode()).hexdigest()
+    return hashlib.sha256(canonical(value, has_fractions=has_fractions).encode()).hexdigest()
 
 
 __all__ = [

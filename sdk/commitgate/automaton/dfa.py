@@ -270,8 +270,11 @@ def explore(
         if is_accepting(state):
             accepting.add(len(rows))
         row: list[tuple[int, int]] = []
+        last, known = None, None
         for number, target in successors(state):
-            known = numbers.get(target)
+            # Many classes in a row lead to the same state, of which the hash takes longer than all else here.
+            if known is None or target is not last:
+                last, known = target, numbers.get(target)
             if known is None:
                 known = numbers[target] = len(queue)
                 queue.append(target)

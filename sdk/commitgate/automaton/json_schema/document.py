@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from urllib.parse import unquote, urldefrag, urljoin
 
 from commitgate.automaton.formats import format_matches
@@ -19,7 +20,7 @@ from commitgate.automaton.json_schema.drafts import DEFAULT_DRAFT, Draft, draft_
 from commitgate.automaton.json_schema.forms import check_forms
 from commitgate.automaton.json_schema.given_documents import given_documents, why_missing
 from commitgate.automaton.json_schema.patterns import check_pattern
-from commitgate.automaton.json_schema.plain_json import plain_copy, too_large
+from commitgate.automaton.json_schema.plain_json import holds_fractions, plain_copy, too_large
 from commitgate.automaton.json_schema.subschemas import as_schema, subschemas
 from commitgate.automaton.json_schema.support import SupportTable
 from commitgate.automaton.json_schema.unknown_words import why_ignored
@@ -111,6 +112,11 @@ class SchemaDocument:
     def loaded(self) -> Mapping[str, JsonSchema]:
         """Return the other documents that references and ``$schema`` reached, by URI."""
         return {**self._metas, **{name: document for name, document in self._roots.items() if name}}
+
+    @cached_property
+    def has_fractions(self) -> bool:
+        """Return whether the schema, or a document that was reached, holds a number that is no ``int``."""
+        return any(map(holds_fractions, (self.root, *self.loaded.values())))
 
     @property
     def schemas(self) -> Mapping[str, JsonSchema]:

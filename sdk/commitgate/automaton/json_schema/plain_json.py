@@ -27,19 +27,24 @@ def plain_copy(root: JsonValue, limits: Limits) -> JsonValue:
         SchemaError: it holds something that JSON cannot.
         LimitExceededError: it is nested deeper or is larger than a limit.
     """
-    _check_json(root, limits)
-    size = len(canonical(root).encode())
+    size = len(canonical(root, has_fractions=_check_json(root, limits)).encode())
     if size > limits.schema_bytes:
         raise too_large("schema_bytes", limits.schema_bytes, size, "")
     return _copy(root)
 
 
-def canonical(value: JsonValue) -> str:
-    """Return the one text of a checked JSON value: compact, keys in their order, numbers by value (1.0 is 1)."""
-    return _spelled(value) if _holds_fractions(value) else _ENCODER.encode(value)
+def canonical(value: JsonValue, *, has_fractions: bool | None = None) -> str:
+    """Return the one text of a checked JSON value: compact, keys in their order, numbers by value (1.0 is 1).
+
+    Args:
+        value: it.
+        has_fractions: what ``holds_fractions`` says of it; None looks.
+    """
+    spells = holds_fractions(value) if has_fractions is None else has_fractions
+    return _spelled(value) if spells else _ENCODER.encode(value)
 
 
-def _holds_fractions(root: JsonValue) -> bool:
+def holds_fractions(root: JsonValue) -> bool:
     """Return whether a value holds a number that may be spelled in several ways: any but an ``int``."""
     waiting = [root]
     while waiting:
@@ -96,7 +101,9 @@ def too_large(limit_name: str, limit: int, found: int, pointer: str, keyword: st
     )
 
 
-def _check_json(root: JsonValue, limits: Limits) -> None:
+def _check_json(root: JsonValue, limits: Limits) -> bool:
+    """Check a value, and return whether it holds fractions."""
+    has_fractions = False
     stack: list[tuple[object, str, int]] = [(root, "", 0)]
     count = 1
     while stack:
@@ -123,6 +130,7 @@ def _check_json(root: JsonValue, limits: Limits) -> None:
                     stack.append((item, child(pointer, index), depth + 1))
         elif isinstance(value, float | int | Decimal) and not isinstance(value, bool):
             _check_number(value, pointer)
+            has_fractions = has_fractions or not isinstance(value, int)
         elif isinstance(value, str):
             _check_text(value, pointer)
         elif not (value is None or isinstance(value, bool)):
@@ -133,6 +141,7 @@ def _check_json(root: JsonValue, limits: Limits) -> None:
             )
         if count > limits.schema_bytes:
             raise too_large("schema_bytes", limits.schema_bytes, limits.schema_bytes + 1, "")
+    return has_fractions
 
 
 def _is_sound(value: object) -> bool:
@@ -176,4 +185,4 @@ def kind_of(value: object) -> str:
     return names.get(type(value), "a number")
 
 
-__all__ = ["canonical", "exact", "kind_of", "plain_copy", "too_large"]
+__all__ = ["canonical", "exact", "holds_fractions", "kind_of", "plain_copy", "too_large"]
