@@ -135,8 +135,8 @@ class Satisfiability:
         limit = self.meaning.document.limits.nodes
         while queue:
             node = queue.popleft()
-            self._heights[node] = None
             language = self.meaning.of(node)
+            self._heights[node] = 0 if _has_scalars(language) else None
             if language.numbers and any(self._is_too_fine(shape.numbers) for shape in language.numbers):
                 self.meaning.document.support.mark_keyword("multipleOf", _TOO_FINE)
             if not (language.arrays or language.objects):
@@ -182,8 +182,8 @@ class Satisfiability:
 
     def _settle(self, users: dict[Node, list[Node]]) -> None:
         # Those that were found last first: what they are used for is then mostly settled at the first look.
-        queue = deque(reversed(users))
-        queued = set(users)
+        queue = deque(node for node in reversed(users) if self._heights[node] is None)
+        queued = set(queue)
         while queue:
             node = queue.popleft()
             queued.discard(node)
@@ -192,13 +192,11 @@ class Satisfiability:
             if height is not None and (known is None or height < known):
                 self._heights[node] = height
                 for user in users[node]:
-                    if user not in queued:
+                    if user not in queued and self._heights[user] != 0:
                         queued.add(user)
                         queue.append(user)
 
     def _height_of(self, language: Language) -> int | None:
-        if language.has_null or language.booleans or language.numbers or language.strings:
-            return 0
         heights = [
             *(self.array_height(shape) for shape in language.arrays),
             *(self.object_height(shape) for shape in language.objects),
@@ -244,6 +242,10 @@ class Satisfiability:
             if at in self.meaning.document.schemas and self.meaning.of(self.meaning.node_at(at)).is_empty:
                 return at
         return None
+
+
+def _has_scalars(language: Language) -> bool:
+    return bool(language.has_null or language.booleans or language.numbers or language.strings)
 
 
 def _item_nodes(shape: ArrayShape) -> Iterator[Node]:
