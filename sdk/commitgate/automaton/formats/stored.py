@@ -13,6 +13,7 @@ from base64 import b85decode, b85encode
 
 from commitgate.automaton.alphabet import Alphabet
 from commitgate.automaton.dfa import Dfa
+from commitgate.automaton.minimal import Row
 from commitgate.automaton.text_language import TextLanguage
 
 
@@ -33,15 +34,13 @@ def table_of(language: TextLanguage) -> str:
 def language_of(table: str) -> TextLanguage:
     """Return the language of a table."""
     least, most, starts, numbers, count, accepting, packed = json.loads(zlib.decompress(b85decode(table)))
-    rows = tuple(_row(state, pairs) for state, pairs in enumerate(packed))
-    dfa = Dfa(Alphabet(tuple(starts), tuple(numbers), count), rows, frozenset(accepting))
+    letters = {mask: _bits(mask) for mask in {mask for pairs in packed for mask in pairs[1::2]}}
+    rows: list[Row] = []
+    for state, pairs in enumerate(packed):
+        targets = zip(pairs[::2], pairs[1::2], strict=True)
+        rows.append(tuple(sorted([(letter, state + ahead) for ahead, mask in targets for letter in letters[mask]])))
+    dfa = Dfa(Alphabet(tuple(starts), tuple(numbers), count), tuple(rows), frozenset(accepting))
     return TextLanguage(dfa, least, most)
-
-
-def _row(state: int, pairs: list[int]) -> tuple[tuple[int, int], ...]:
-    targets = zip(pairs[::2], pairs[1::2], strict=True)
-    letters = ((letter, state + ahead) for ahead, mask in targets for letter in _bits(mask))
-    return tuple(sorted(letters))
 
 
 def _bits(mask: int) -> list[int]:
