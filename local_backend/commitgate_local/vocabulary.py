@@ -66,14 +66,14 @@ class Vocabulary:
 
     @staticmethod
     def of_tokenizer(
-        tokenizer: Tokenizer, *, width: int, stop_ids: Iterable[int] = (), cache_dir: Path | None = None
+        tokenizer: Tokenizer, *, width: int | None = None, stop_ids: Iterable[int] = (), cache_dir: Path | None = None
     ) -> Vocabulary:
         """Read the vocabulary of a tokenizer and prove it by round trips.
 
         Args:
             tokenizer: the tokenizer of the model.
             width: number of logits columns of the model. Special tokens beyond it are left out, as no logit can name
-                them; text beyond it is an error.
+                them; text beyond it is an error. None takes as many as the tokenizer has ids.
             stop_ids: further ids that end a text, from the model's generation config.
             cache_dir: folder in which vocabularies that were proven are kept between runs; None proves each time, as
                 is done for a tokenizer that was not loaded from a folder.
@@ -126,11 +126,14 @@ class Vocabulary:
         return f"Vocabulary(width={self.width}, stop_ids={self.stop_ids}, fingerprint={self.fingerprint[:12]!r})"
 
 
-def _proven(tokenizer: Tokenizer, width: int, named: set[int]) -> Vocabulary:
+def _proven(tokenizer: Tokenizer, columns: int | None, named: set[int]) -> Vocabulary:
     from commitgate_local.round_trips import check_round_trips
     from commitgate_local.token_bytes import token_bytes
 
     tokens = token_bytes(tokenizer)
+    if not tokens:
+        raise ModelLoadError("the tokenizer has no tokens")
+    width = len(tokens) if columns is None else columns
     _check_width(tokens, width)
     stops = {stop for stop in named if 0 <= stop < width}
     if named and not stops:

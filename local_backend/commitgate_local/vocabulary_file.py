@@ -41,7 +41,7 @@ def tokenizer_digest(folder: Path) -> str | None:
     return digest.hexdigest()
 
 
-def vocabulary_path(folder: Path, tokenizer: str, *, width: int, stop_ids: Iterable[int]) -> Path:
+def vocabulary_path(folder: Path, tokenizer: str, *, width: int | None, stop_ids: Iterable[int]) -> Path:
     """Return the file in a folder for a tokenizer, given by its digest, with the logits and stop ids of a model."""
     key = hashlib.sha256(f"{tokenizer} {width} {sorted(set(stop_ids))}".encode()).hexdigest()
     return folder / f"{key}.{_FORMAT}.vocabulary"

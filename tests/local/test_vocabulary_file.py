@@ -70,10 +70,10 @@ def test_another_tokenizer_or_model_never_reads_the_same_file(tmp_path: Path) ->
     paths = {
         vocabulary_path(tmp_path, digest, width=width, stop_ids=stops)
         for digest in ("a", "b")
-        for width in (1, 11)
+        for width in (None, 1, 11)
         for stops in ([1], [2], [1, 2], [12])
     }
-    assert len(paths) == 16
+    assert len(paths) == 24
     assert vocabulary_path(tmp_path, "a", width=1, stop_ids=[2, 1, 2]) in paths
 
 

@@ -319,6 +319,15 @@ def test_tokenizer_that_does_not_fit_the_logits_is_refused(padding: int) -> None
         vocabulary(byte_level(words=[f"word{number}" for number in range(20)]), padding=padding)
 
 
+def test_without_logits_there_are_as_many_columns_as_ids() -> None:
+    tokenizer = byte_level()
+    assert Vocabulary.of_tokenizer(tokenizer).tokens == vocabulary(tokenizer).tokens
+    empty = RawTokenizer(models.BPE())
+    empty.decoder = decoders.ByteLevel()
+    with pytest.raises(ModelLoadError, match="no tokens"):
+        Vocabulary.of_tokenizer(Tokenizer(PreTrainedTokenizerFast(tokenizer_object=empty)))
+
+
 def test_special_tokens_beyond_the_logits_are_left_out() -> None:
     known = vocabulary(marked(added=[AddedToken("<image>", special=True)]), padding=-1)
     assert known.tokens[-1] is not None
