@@ -35,7 +35,7 @@ def test_second_start_reads_what_the_first_one_proved(folder: Path, tmp_path: Pa
         """Fail where its tokens are looked at."""
 
         @property
-        def strings(self) -> list[str | None]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        def strings(self) -> list[str | None]:
             raise AssertionError("the tokens were read again")
 
     again = Unread(Tokenizer.load(folder)._fast, digest=tokenizer_digest(folder))
