@@ -21,6 +21,7 @@ from commitgate_local.trie import Ints, child_ranges, ids_at
 
 if TYPE_CHECKING:
     from commitgate.automaton.spelling import Spelling
+    from commitgate_local.kept_arrays import ArrayFolder
     from commitgate_local.trie import Trie
 
 Intervals: TypeAlias = "tuple[tuple[int, int], ...]"
@@ -42,6 +43,20 @@ _LEADS = ((0xC2, 0xE0, 0xC0, 2), (0xE0, 0xF0, 0xE0, 3), (0xF0, 0xF5, 0xF0, 4))
 """First lead byte and one past the last, the lead's tag bits, and the size of the character (RFC 3629 section 3)."""
 _LEAST = np.array((0, 0, 0x80, 0x800, 0x10000))
 """By size, the least code point that must not be spelled shorter."""
+
+_ARRAYS = (
+    "node",
+    "parent",
+    "code",
+    "depth",
+    "half_node",
+    "half_after",
+    "half_kind",
+    "half_kinds",
+    "exit_node",
+    "exit_after",
+)
+"""What is kept of it between runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,19 +113,48 @@ class CharacterTrie:
         half_node: the tree's nodes in the middle of a character. [halves] int32
         half_after: the last whole character before each of these. [halves] int32
         half_kind: what each of these can become, as an index into ``kinds``. [halves] int32
-        kinds: ranges of code points, sorted.
+        half_kinds: the kinds of halves as numbers, ascending; see ``_UTF8``. [kinds] int64
+        kinds: what each kind can become, as ranges of code points, sorted.
         exit_node: the tree's nodes at a closing quote, ascending. [exits] int32
         exit_after: the last character before each of these. [exits] int32
     """
 
     def __init__(self, trie: Trie, start: int, spelling: Spelling) -> None:
+        self._begin(trie, start, spelling)
+        self._read(start)
+
+    def _begin(self, trie: Trie, start: int, spelling: Spelling) -> None:
         self.trie = trie
         self.start = start
         self.spelling = spelling
         self._escapes = _Escapes.of(spelling)
         self._raw_starts = np.array([low for low, _ in spelling.raw] or [0], np.int64)
         self._raw_ends = np.array([high for _, high in spelling.raw] or [-1], np.int64)
-        self._read(start)
+
+    @classmethod
+    def kept(cls, trie: Trie, spelling: Spelling, folder: ArrayFolder, fingerprint: str) -> CharacterTrie:
+        """Read the characters below the root from a folder, or find them and leave them there for the next start.
+
+        Args:
+            trie: the tree of the vocabulary.
+            spelling: which spellings are legal; it must be canonical.
+            folder: where they are kept.
+            fingerprint: that of the vocabulary.
+        """
+        alphabet = "all" if spelling.alphabet is None else spelling.alphabet.hex()
+        key = ("characters", fingerprint, alphabet)
+        held = folder.get(*key)
+        if held is None:
+            found = cls(trie, 0, spelling)
+            folder.put({name: getattr(found, name) for name in _ARRAYS} | {"levels": np.array(found.levels)}, *key)
+            return found
+        found = cls.__new__(cls)
+        found._begin(trie, 0, spelling)
+        for name in _ARRAYS:
+            setattr(found, name, held[name])
+        found.levels = held["levels"].tolist()
+        found.kinds = tuple(found._becoming(kind) for kind in held["half_kinds"].tolist())
+        return found
 
     def _read(self, start: int) -> None:
         characters = [(_ints([start]), _ints([0]), _ints([0]), _ints([0]))]
@@ -135,25 +179,26 @@ class CharacterTrie:
             after = np.concatenate((numbers, after[half]))
             depth = np.concatenate((depth[whole] + 1, depth[half]))
             kinds = np.concatenate((np.zeros(found, np.int64), kind[half]))
-        self._arrange(*(np.concatenate([part[column] for part in characters]) for column in range(4)))
+        number = self._arrange(*(np.concatenate([part[column] for part in characters]) for column in range(4)))
         self.half_node = np.concatenate([part[0] for part in halves])
-        self.half_after = self._number[np.concatenate([part[1] for part in halves])]
-        distinct, at = np.unique(np.concatenate([part[2] for part in halves]), return_inverse=True)
+        self.half_after = number[np.concatenate([part[1] for part in halves])]
+        self.half_kinds, at = np.unique(np.concatenate([part[2] for part in halves]), return_inverse=True)
         self.half_kind: Ints = at.astype(np.int32)
-        self.kinds: tuple[Intervals, ...] = tuple(self._becoming(kind) for kind in distinct.tolist())
+        self.kinds: tuple[Intervals, ...] = tuple(self._becoming(kind) for kind in self.half_kinds.tolist())
         exit_node = np.concatenate([part[0] for part in exits])
         exit_order = np.argsort(exit_node)
         self.exit_node = exit_node[exit_order]
-        self.exit_after = self._number[np.concatenate([part[1] for part in exits])[exit_order]]
+        self.exit_after = number[np.concatenate([part[1] for part in exits])[exit_order]]
 
-    def _arrange(self, node: Ints, parent: Ints, code: Ints, depth: Ints) -> None:
-        """Sort the characters by how many came before, so that a level is a slice."""
+    def _arrange(self, node: Ints, parent: Ints, code: Ints, depth: Ints) -> Ints:
+        """Sort the characters by how many came before, so that a level is a slice; return each one's new number."""
         order = np.argsort(depth, kind="stable")
-        self._number = np.empty(len(node), np.int32)
-        self._number[order] = np.arange(len(node), dtype=np.int32)
+        number = np.empty(len(node), np.int32)
+        number[order] = np.arange(len(node), dtype=np.int32)
         self.node, self.code, self.depth = node[order], code[order], depth[order]
-        self.parent = self._number[parent[order]]
+        self.parent = number[parent[order]]
         self.levels: list[int] = np.cumsum(np.bincount(depth)).tolist()
+        return number
 
     def _step(self, kinds: Longs, byte: Longs) -> tuple[Longs, Longs]:
         """Return the code point that is whole after each byte, else -1, and what is open, else 0."""

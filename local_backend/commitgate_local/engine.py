@@ -10,19 +10,28 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from commitgate.automaton.terms import Arena
 from commitgate.errors import MisuseError
+from commitgate_local.character_trie import CharacterTrie
+from commitgate_local.kept_arrays import ArrayFolder
+from commitgate_local.kept_walks import KeptWalks
 from commitgate_local.masks import Masks
+from commitgate_local.string_walk import StringWalks
 from commitgate_local.tokenizer import Tokenizer
 from commitgate_local.trie import Trie
 from commitgate_local.vocabulary import Vocabulary
 from commitgate_local.walk import Mask, Walker
 
 if TYPE_CHECKING:
+    from commitgate.automaton.spelling import Spelling
     from commitgate.automaton.terms import Term
     from commitgate.contract import Contract
     from commitgate.json_value import JsonObject
     from commitgate.languages import Language
+    from commitgate.limits import Limits
+    from commitgate.style import Style
 
 ContractLike: TypeAlias = "Contract[object] | Language[object] | type[object] | JsonObject | bool"
+
+_Language: TypeAlias = "tuple[str, Limits, Style]"
 
 DEFAULT_CACHE_BYTES = 128 * 1024 * 1024
 
@@ -53,6 +62,7 @@ class EngineStats:
             entry 0 those without any.
         shared_leaves: leaves whose walk over the vocabulary is remembered.
         cache_bytes: memory of all remembered masks and walks.
+        folder_error: why the last thing could not be kept in the cache folder; None where it could, or there is none.
     """
 
     vocabulary_fingerprint: str
@@ -67,6 +77,7 @@ class EngineStats:
     legal_sizes: tuple[int, ...]
     shared_leaves: int
     cache_bytes: int
+    folder_error: str | None
 
 
 class Matcher:
@@ -158,13 +169,29 @@ class MaskEngine:
         cache_bytes: int = DEFAULT_CACHE_BYTES,
     ) -> None:
         self.vocabulary = _vocabulary_of(tokenizer_or_vocabulary)
-        self._trie = Trie.cached(self.vocabulary, cache_dir) if cache_dir else Trie(self.vocabulary.tokens)
-        self._masks = Masks(
-            self.vocabulary, Walker(self._trie, self.vocabulary.width, cache_bytes), limit_bytes=cache_bytes
+        self._folder = None if cache_dir is None else ArrayFolder(cache_dir)
+        self._trie = self._read_trie()
+        strings = StringWalks(self._trie, self.vocabulary.width, self._read_characters)
+        self._walker = Walker(
+            self._trie, self.vocabulary.width, cache_bytes, strings, has_folder=self._folder is not None
         )
-        self._compiled: OrderedDict[tuple[object, ...], Term] = OrderedDict()
+        self._walks: KeptWalks | None = None
+        if self._folder is not None:
+            fingerprint = self.vocabulary.fingerprint
+            self._walks = KeptWalks(self._folder, self._trie, self.vocabulary.width, fingerprint)
+        self._masks = Masks(self.vocabulary, self._walker, limit_bytes=cache_bytes)
+        self._compiled: OrderedDict[_Language, Term] = OrderedDict()
         self._anything = Arena().run(_EVERY_BYTE)
         self._lock = Lock()
+
+    def _read_trie(self) -> Trie:
+        return Trie(self.vocabulary.tokens) if self._folder is None else Trie.kept(self.vocabulary, self._folder)
+
+    def _read_characters(self, trie: Trie, node: int, spelling: Spelling) -> CharacterTrie:
+        # Below other nodes than the root there are few texts.
+        if self._folder is None or node:
+            return CharacterTrie(trie, node, spelling)
+        return CharacterTrie.kept(trie, spelling, self._folder, self.vocabulary.fingerprint)
 
     def matcher(self, contract: ContractLike) -> Matcher:
         """Return a matcher at the beginning of a text of the contract, compiled on first use.
@@ -204,6 +231,7 @@ class MaskEngine:
             legal_sizes=tuple(self._masks.sizes),
             shared_leaves=self._masks.leaves,
             cache_bytes=self._masks.size_bytes,
+            folder_error=None if self._folder is None else self._folder.error,
         )
 
     def _start(self, contract: Contract[object]) -> Term:
@@ -215,15 +243,40 @@ class MaskEngine:
             found = self._compiled.get(key)
             if found is not None:
                 self._compiled.move_to_end(key)
-                return found
+        if found is not None:
+            self._keep(key, found)
+            return found
         # Compiled outside of the lock: seconds at worst, and two threads that race only do the same work twice.
         start = compile_contract(contract, dialect="generate", alphabet=self.vocabulary.alphabet).start
+        if self._walks is not None:
+            self._walker.learn(self._walks.load(_name_of(key)))
+        dropped: list[tuple[_Language, Term]] = []
         with self._lock:
             start = self._compiled.setdefault(key, start)
             if len(self._compiled) > _KEPT_CONTRACTS + _DROPPED_CONTRACTS:
-                dropped = [self._compiled.popitem(last=False)[1] for _ in range(_DROPPED_CONTRACTS + 1)]
-                self._masks.forget({term.arena for term in dropped})
+                dropped = [self._compiled.popitem(last=False) for _ in range(_DROPPED_CONTRACTS + 1)]
+        if dropped:
+            for language, term in dropped:
+                self._keep(language, term)
+            self._masks.forget({term.arena for _, term in dropped})
         return start
+
+    def _keep(self, language: _Language, start: Term) -> None:
+        fresh = self._walker.take_fresh(start.arena)
+        if fresh and self._walks is not None:
+            self._walks.save(_name_of(language), fresh)
+
+    def close(self) -> None:
+        """Keep what is worth keeping in the folder. The engine can be used further."""
+        with self._lock:
+            compiled = list(self._compiled.items())
+        for language, start in compiled:
+            self._keep(language, start)
+
+
+def _name_of(language: _Language) -> str:
+    """Return what a language is kept under: all that decides what is generated."""
+    return repr(language)
 
 
 def _vocabulary_of(source: object) -> Vocabulary:

@@ -47,11 +47,15 @@ class StringWalks:
     Args:
         trie: the tree of the vocabulary.
         width: number of logits columns.
+        characters: reads the texts below a node as characters; None does so anew in each process.
     """
 
-    def __init__(self, trie: Trie, width: int) -> None:
+    def __init__(
+        self, trie: Trie, width: int, characters: Callable[[Trie, int, Spelling], CharacterTrie] | None = None
+    ) -> None:
         self._trie = trie
         self._width = width
+        self._read = characters or CharacterTrie
         self._characters: dict[tuple[int, Spelling], CharacterTrie] = {}
         self._walked: BoundedCache[object, Ints] = BoundedCache(_WORKING_BYTES)
         self._classes: BoundedCache[object, Ints] = BoundedCache(_WORKING_BYTES)
@@ -82,7 +86,7 @@ class StringWalks:
         key = (node, spelling)
         found = self._characters.get(key)
         if found is None:
-            found = self._characters[key] = CharacterTrie(self._trie, node, spelling)
+            found = self._characters[key] = self._read(self._trie, node, spelling)
         return found
 
     def _found(self, below: CharacterTrie, characters: Booleans, halves: Booleans, exits: Booleans) -> LeafWalk:

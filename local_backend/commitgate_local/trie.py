@@ -7,18 +7,15 @@ node leaves thousands of tokens behind in one step.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, TypeAlias
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from commitgate_local.kept_arrays import AnyArray, ArrayFolder
     from commitgate_local.vocabulary import Vocabulary
 
 Ints: TypeAlias = NDArray[np.int32]
@@ -27,9 +24,8 @@ Bytes: TypeAlias = NDArray[np.uint8]
 # Rows compared at once when the tree is built; bounds the scratch memory to this many times the longest token.
 _CHUNK = 16_384
 
-# The arrays that make a tree, and the version of their meaning in files.
+# The arrays that make a tree.
 _ARRAYS = ("byte", "child", "child_first", "end", "first", "order", "parent")
-_FORMAT = 1
 
 
 class Trie:
@@ -63,28 +59,18 @@ class Trie:
         self.child_first: Ints = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
 
     @classmethod
-    def cached(cls, vocabulary: Vocabulary, folder: Path) -> Trie:
-        """Read the tree of a vocabulary from a folder, or build it and leave it there for the next start.
-
-        A file that is missing, cut or of another vocabulary is never used; a folder that cannot be written costs
-        nothing but the time to build.
-        """
-        path = folder / f"{vocabulary.fingerprint}.trie.{_FORMAT}.npz"
-        try:
-            with path.open("rb") as file, np.load(file) as held:
-                return cls._of_arrays({name: held[name] for name in _ARRAYS})
-        except (OSError, ValueError, KeyError, EOFError, BadZipFile):
-            trie = cls(vocabulary.tokens)
-        with suppress(OSError):
-            folder.mkdir(parents=True, exist_ok=True)
-            # Written beside and renamed, so that no other process ever sees half of it.
-            with NamedTemporaryFile(dir=folder, suffix=".npz", delete=False) as file:
-                np.savez(file, **{name: getattr(trie, name) for name in _ARRAYS})
-            Path(file.name).replace(path)
+    def kept(cls, vocabulary: Vocabulary, folder: ArrayFolder) -> Trie:
+        """Read the tree of a vocabulary from a folder, or build it and leave it there for the next start."""
+        key = ("trie", vocabulary.fingerprint)
+        found = folder.get(*key)
+        if found is not None:
+            return cls._of_arrays(found)
+        trie = cls(vocabulary.tokens)
+        folder.put({name: getattr(trie, name) for name in _ARRAYS}, *key)
         return trie
 
     @classmethod
-    def _of_arrays(cls, arrays: dict[str, Ints]) -> Trie:
+    def _of_arrays(cls, arrays: Mapping[str, AnyArray]) -> Trie:
         trie = cls.__new__(cls)
         for name, array in arrays.items():
             setattr(trie, name, array)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from commitgate.automaton.spelling import StringBody
 from commitgate_local.bounded import BoundedCache
+from commitgate_local.kept_walks import digest_of_walk
 from commitgate_local.leaf_walk import LeafWalk, Mask, walked_by_bytes
 from commitgate_local.string_walk import StringWalks
 from commitgate_local.term_walk import TermWalk
 
 if TYPE_CHECKING:
-    from commitgate.automaton.terms import Term
+    from commitgate.automaton.terms import Arena, Term
     from commitgate_local.trie import Trie
+
+
+# Walks of one arena that are remembered until they are kept.
+_MOST_FRESH = 256
 
 
 class Walker:
@@ -21,24 +27,40 @@ class Walker:
     Args:
         trie: its tree.
         width: number of logits columns.
-        limit_bytes: most memory for the walks that contracts share.
+        limit_bytes: most memory for the walks that contracts share, and an eighth of it for those read from a folder.
+        strings: walks strings.
+        has_folder: whether new walks are noted, to be kept in a folder.
     """
 
-    def __init__(self, trie: Trie, width: int, limit_bytes: int) -> None:
+    def __init__(
+        self, trie: Trie, width: int, limit_bytes: int, strings: StringWalks, *, has_folder: bool = False
+    ) -> None:
         self.trie = trie
         self.width = width
-        self._strings = StringWalks(trie, width)
+        self._strings = strings
         self._leaves: BoundedCache[object, LeafWalk] = BoundedCache(limit_bytes)
+        self._known: BoundedCache[bytes, LeafWalk] = BoundedCache(limit_bytes // 8)
+        self._fresh: dict[Arena, dict[bytes, LeafWalk]] = {}
+        self._has_folder = has_folder
 
     @property
     def size_bytes(self) -> int:
         """Return the memory that shared walks take now."""
-        return self._leaves.size_bytes
+        return self._leaves.size_bytes + self._known.size_bytes
 
     @property
     def leaves(self) -> int:
         """Return the number of shared walks that are remembered."""
         return len(self._leaves)
+
+    def learn(self, walks: Mapping[bytes, LeafWalk]) -> None:
+        """Take over walks that were kept, by their digests."""
+        for digest, walk in walks.items():
+            self._known.put(digest, walk, walk.size_bytes)
+
+    def take_fresh(self, arena: Arena) -> dict[bytes, LeafWalk]:
+        """Return the walks of an arena's terms that were not known, each once."""
+        return self._fresh.pop(arena, {})
 
     def mask(self, term: Term) -> Mask:
         """Return the tokens after which the text lives; the last entry stands for no column. [width + 1] bool"""
@@ -49,11 +71,25 @@ class Walker:
         key = (leaf.shared_key, node)
         found = self._leaves.get(key)
         if found is None:
-            found = self._strings.walk(leaf, node, self.leaf) if isinstance(leaf, StringBody) else None
-            if found is None:
-                found = walked_by_bytes(self.trie, self.width, leaf, node)
+            found = self._kept(leaf, node) if self._has_folder else self._walked(leaf, node)
             self._leaves.put(key, found, found.size_bytes)
         return found
+
+    def _kept(self, leaf: Term, node: int) -> LeafWalk:
+        digest = digest_of_walk(leaf, node, self.trie)
+        if digest is None:
+            return self._walked(leaf, node)
+        found = self._known.get(digest)
+        if found is None:
+            found = self._walked(leaf, node)
+            fresh = self._fresh.setdefault(leaf.arena, {})
+            if len(fresh) < _MOST_FRESH:
+                fresh[digest] = found
+        return found
+
+    def _walked(self, leaf: Term, node: int) -> LeafWalk:
+        found = self._strings.walk(leaf, node, self.leaf) if isinstance(leaf, StringBody) else None
+        return walked_by_bytes(self.trie, self.width, leaf, node) if found is None else found
 
 
 __all__ = ["Mask", "Walker"]

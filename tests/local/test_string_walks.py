@@ -12,6 +12,7 @@ from commitgate.automaton.strings import CharacterState, Length, none_left
 from commitgate.automaton.terms import Arena
 from commitgate.automaton.text_language import bounded
 from commitgate_local.leaf_walk import LeafWalk, walked_by_bytes
+from commitgate_local.string_walk import StringWalks
 from commitgate_local.trie import Trie
 from commitgate_local.walk import Walker
 
@@ -93,7 +94,7 @@ def check(texts: list[bytes], state: CharacterState | None, alphabet: bytes | No
     trie = Trie(texts)
     leaf = StringBody.make(Arena(), state, Spelling(is_canonical=True, alphabet=alphabet))
     node = at(trie)
-    walk = Walker(trie, len(texts), 1_000_000).leaf(leaf, node)
+    walk = Walker(trie, len(texts), 1_000_000, StringWalks(trie, len(texts))).leaf(leaf, node)
     assert seen(walk) == seen(walked_by_bytes(trie, len(texts), leaf, node))
 
 
@@ -125,7 +126,7 @@ def test_states_that_differ_in_counts_share_a_walk_and_not_its_result(
     texts: list[bytes], pattern: str, counts: list[tuple[int, int | None]]
 ) -> None:
     trie, spelling = Trie(texts), Spelling(is_canonical=True)
-    walker, arena = Walker(trie, len(texts), 1_000_000), Arena()
+    walker, arena = Walker(trie, len(texts), 1_000_000, StringWalks(trie, len(texts))), Arena()
     for least, most in counts:
         state = of_pattern(pattern, least, most)
         if state is not None:

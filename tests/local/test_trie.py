@@ -6,6 +6,7 @@ from pathlib import Path
 
 from hypothesis import given, strategies
 
+from commitgate_local.kept_arrays import ArrayFolder
 from commitgate_local.trie import Trie
 from commitgate_local.vocabulary import Vocabulary
 
@@ -54,22 +55,22 @@ def test_tree_longer_than_one_scratch_block_is_whole() -> None:
 def test_tree_read_from_a_folder_is_the_same(tmp_path: Path) -> None:
     texts = [b"ab", b"a", None, b"abc"]
     vocabulary = Vocabulary(texts)
-    Trie.cached(vocabulary, tmp_path / "new")
+    Trie.kept(vocabulary, ArrayFolder(tmp_path / "new"))
     assert len(list((tmp_path / "new").iterdir())) == 1
-    assert_holds(Trie.cached(vocabulary, tmp_path / "new"), list(texts))
+    assert_holds(Trie.kept(vocabulary, ArrayFolder(tmp_path / "new")), list(texts))
 
 
 def test_cut_file_is_built_again(tmp_path: Path) -> None:
     vocabulary = Vocabulary([b"ab", b"a"])
-    Trie.cached(vocabulary, tmp_path)
+    Trie.kept(vocabulary, ArrayFolder(tmp_path))
     (path,) = tmp_path.iterdir()
     whole = path.read_bytes()
     for size in (0, 10, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:size])
-        assert_holds(Trie.cached(vocabulary, tmp_path), [b"ab", b"a"])
+        assert_holds(Trie.kept(vocabulary, ArrayFolder(tmp_path)), [b"ab", b"a"])
     assert path.stat().st_size == len(whole)
 
 
 def test_folder_that_cannot_be_written_costs_only_time(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
-    assert len(Trie.cached(Vocabulary([b"a"]), tmp_path / "file")) == 2
+    assert len(Trie.kept(Vocabulary([b"a"]), ArrayFolder(tmp_path / "file"))) == 2
