@@ -89,6 +89,7 @@ class Machine:
         self._is_uniform = not program.behinds and not program.has_boundaries
         self._atoms: list[Atom] = [(ACCEPT, 0, 0)] * 3
         self._clauses: list[Clause] = [frozenset()] * 3
+        self._runs: list[tuple[int, int]] = [(0, ACCEPT)] * 3  # for each atom the letters it takes, and what follows
         self._numbers: dict[Atom, int] = {}
         self._counted = {
             at
@@ -167,9 +168,11 @@ class Machine:
         return [self._masks[run.members]]
 
     def _step(self, state: State, letter: int) -> State:
+        is_word = self._program.has_boundaries and bool(self._word >> letter & 1)
+        if not state[1]:
+            return self._derive_formula(state[0], letter, (False, is_word, ())), ()
         # A context holds what every look-behind wants, and each of them looks its own context up.
         self._spend(len(state[1]) ** 2)
-        is_word = self._program.has_boundaries and bool(self._word >> letter & 1)
         wanted: list[Formula] = []
         tracks: list[Track] = []
         for body, track in zip(self._program.behinds, state[1], strict=True):
@@ -253,12 +256,11 @@ class Machine:
         rest: list[Atom] = []
         self._spend(len(numbers))
         for number in numbers:
-            at, least, most = self._atoms[number]
-            run = self._program.instructions[at]
-            assert isinstance(run, Run)
-            if self._masks[run.members] >> letter & 1:
+            mask, following = self._runs[number]
+            if mask >> letter & 1:
+                at, least, most = self._atoms[number]
                 if least == 1:
-                    starts.add(run.following)
+                    starts.add(following)
                 if most != 1:
                     rest.append((at, max(least - 1, 1), None if most is None else most - 1))
         found = dict(self._reach(frozenset(starts), context))
@@ -331,6 +333,8 @@ class Machine:
             number = self._numbers[atom] = len(self._atoms)
             self._atoms.append(atom)
             self._clauses.append(frozenset({number}))
+            run = self._program.instructions[atom[0]] if atom[0] >= 0 else None
+            self._runs.append((self._masks[run.members], run.following) if isinstance(run, Run) else (0, ACCEPT))
         return number
 
     def _merged(self, parts: list[Formula]) -> Formula:
