@@ -124,12 +124,12 @@ def test_full_context_cuts(scripted: Scripted) -> None:
 
 def test_prompt_longer_than_the_context_is_a_fault_before_the_model_runs(scripted: Scripted) -> None:
     toy = Toy(b"1")
-    for prompt, limit in (([0] * 6, 5), ([], 5)):
+    for prompt, wanted in (([0] * 6, ("bad_request", "context_length_exceeded")), ([], ("model", None))):
         forward = scripted(2)
-        events = toy.run(Arena().run(DIGITS, 1), forward, prompt=prompt, context_tokens=limit)
+        events = toy.run(Arena().run(DIGITS, 1), forward, prompt=prompt, context_tokens=5)
         assert [type(event) for event in events] == [Fault]
         assert isinstance(events[0], Fault)
-        assert events[0].kind == "model"
+        assert (events[0].kind, events[0].code) == wanted
         assert forward.fed == []
     assert len(toy.run(Arena().run(DIGITS, 1), scripted(2, [0]), prompt=[0] * 5, context_tokens=5)) == 3
 

@@ -1,0 +1,186 @@
+"""Write one answer step by step: forced runs, mask, draw, until the automaton or a limit says stop.
+
+An answer feeds nothing to a model by itself. It says which tokens the model has not seen yet, and takes the logits of
+what comes next; so one loop can drive a single answer, and another one many at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from commitgate.backends.base import DeadEndReached, Fault, Finish, FinishReason, TextDelta, Usage
+from commitgate.errors import LimitExceededError, ModelRunError
+from commitgate_local.sampling import Draw, NothingLegal, draw, make_generator
+
+if TYPE_CHECKING:
+    import torch
+
+    from commitgate.backends.base import Event, Sampling
+    from commitgate_local.engine import Matcher
+    from commitgate_local.forced import ForcedRuns
+    from commitgate_local.vocabulary import Vocabulary
+
+# Bytes of the answer kept for splitting forced runs; no more of it is looked at.
+_TAIL_BYTES: Final = 256
+
+NATIVE_ACCEPT: Final = "accept"
+NATIVE_STOP: Final = "stop"
+NATIVE_MAX_TOKENS: Final = "max_tokens"
+NATIVE_CONTEXT: Final = "context"
+
+Ending: TypeAlias = "Finish | DeadEndReached | Fault"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """Hold what one answer is made with, but for the model.
+
+    Attributes:
+        matcher: the constraint, at the beginning of the text.
+        vocabulary: the tokens.
+        prompt: ids of the prompt, at least one.
+        sampling: how to draw, and how many tokens at most.
+        forced_runs: feeds what only one text can follow; None asks the model for each token.
+        context_tokens: most tokens that the model can hold, prompt and answer together; None for no limit.
+    """
+
+    matcher: Matcher
+    vocabulary: Vocabulary
+    prompt: Sequence[int]
+    sampling: Sampling
+    forced_runs: ForcedRuns | None = None
+    context_tokens: int | None = None
+
+
+class Answer:
+    """Write one answer. Every step is bounded, and raises nothing but what ``emit`` raises.
+
+    Args:
+        question: what to write it with.
+        emit: receives each event: text, then usage and how it ended; or a fault, after which nothing follows.
+
+    Attributes:
+        pending: ids that the model has not seen yet; whoever feeds them takes them away.
+        written: tokens of the answer so far.
+        is_over: the ending was handed out.
+    """
+
+    def __init__(self, question: Question, emit: Callable[[Event], None]) -> None:
+        self._with = question
+        self._emit = emit
+        self._generator = make_generator(question.sampling.seed)
+        self._tail = b""
+        self.pending = list(question.prompt)
+        self.written = 0
+        self.is_over = False
+
+    def begin(self) -> None:
+        """Write what needs no model before its first token; the answer may be over with it."""
+        self._guarded(self._begin)
+
+    def take(self, logits: torch.Tensor) -> None:
+        """Draw the next token, and write what follows it without the model; the answer may be over with it.
+
+        Args:
+            logits: of what comes after all pending ids. [vocab] of any precision and place; not changed.
+        """
+
+        def step() -> Ending | None:
+            return self._draw(logits) or self._go_on()
+
+        self._guarded(step)
+
+    def fail(self, error: ModelRunError) -> None:
+        """End the answer because the model broke."""
+        self._end(Fault(kind="model", message=str(error)))
+
+    def _guarded(self, step: Callable[[], Ending | None]) -> None:
+        try:
+            ending = step()
+        except ModelRunError as error:
+            ending = Fault(kind="model", message=str(error))
+        except LimitExceededError as error:
+            # States are made while the text grows; a contract that needs too many can go no further.
+            ending = DeadEndReached(cause="schema", prefix_tokens=self.written, explanation=str(error))
+        if ending is not None:
+            self._end(ending)
+
+    def _end(self, ending: Ending) -> None:
+        self.is_over = True
+        if not isinstance(ending, Fault):
+            self._emit(Usage(input_tokens=len(self._with.prompt), output_tokens=self.written))
+        self._emit(ending)
+
+    def _begin(self) -> Ending | None:
+        limit = self._with.context_tokens
+        if not self.pending:
+            raise ModelRunError("the prompt is empty; a model needs at least one token to start from")
+        if limit is not None and len(self.pending) > limit:
+            message = f"the prompt has {len(self.pending)} tokens, the model's context holds {limit}; make it shorter"
+            return Fault(kind="bad_request", message=message, code="context_length_exceeded")
+        return self._go_on()
+
+    def _go_on(self) -> Ending | None:
+        """Write forced runs; return how the answer ends, None where the model must choose."""
+        matcher = self._with.matcher
+        while True:
+            if matcher.is_finished:
+                return Finish(FinishReason.STOP, NATIVE_ACCEPT)
+            left = self._with.sampling.max_tokens - self.written
+            if left <= 0:
+                return Finish(FinishReason.LENGTH, NATIVE_MAX_TOKENS)
+            if not self._write_forced(left):
+                break
+        limit = self._with.context_tokens
+        if limit is not None and len(self._with.prompt) + self.written > limit:
+            return Finish(FinishReason.LENGTH, NATIVE_CONTEXT)
+        return None
+
+    def _write_forced(self, most: int) -> bool:
+        runs = self._with.forced_runs
+        if runs is None:
+            return False
+        ids = runs.tokens(self._with.matcher.state, self._tail)[:most]
+        if not ids:
+            return False
+        for token_id in ids:
+            self._with.matcher.advance(token_id)
+        self._write(ids, legal_mass=None, is_forced=True)
+        return True
+
+    def _draw(self, logits: torch.Tensor) -> Ending | None:
+        width = self._with.vocabulary.width
+        if logits.shape != (width,):
+            raise ModelRunError(f"the model gave logits of shape {tuple(logits.shape)}, the vocabulary is {width} wide")
+        matcher = self._with.matcher
+        drawn = draw(logits, matcher.mask(), self._with.sampling, self._generator)
+        if isinstance(drawn, NothingLegal):
+            explanation = f"expected {matcher.explain()}"
+            return DeadEndReached(cause="tokenizer", prefix_tokens=self.written, explanation=explanation)
+        matcher.advance(drawn.token_id)
+        if drawn.token_id in self._with.vocabulary.stop_ids:
+            return Finish(FinishReason.STOP, NATIVE_STOP)
+        self._write_drawn(drawn)
+        return None
+
+    def _write_drawn(self, drawn: Draw) -> None:
+        self._write((drawn.token_id,), legal_mass=drawn.legal_mass, is_forced=False)
+
+    def _write(self, ids: Sequence[int], *, legal_mass: float | None, is_forced: bool) -> None:
+        data = self._with.vocabulary.text(ids)
+        self.pending.extend(ids)
+        self._tail = (self._tail + data)[-_TAIL_BYTES:]
+        self.written += len(ids)
+        self._emit(TextDelta(data=data, legal_mass=legal_mass, is_forced=is_forced, tokens=len(ids)))
+
+
+__all__ = [
+    "NATIVE_ACCEPT",
+    "NATIVE_CONTEXT",
+    "NATIVE_MAX_TOKENS",
+    "NATIVE_STOP",
+    "Answer",
+    "Question",
+]

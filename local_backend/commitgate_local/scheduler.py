@@ -1,0 +1,308 @@
+"""Write many answers with one model, all of them a token further in each pass.
+
+One thread feeds the model. In each pass every answer that waits for a token gets its row, and one prompt a piece of
+its own, so that a long prompt holds nobody up for longer than a piece takes. What an answer does wrong ends that answer
+alone. A caller whose events are not read is passed over until they are; one that has gone frees its slot before the
+next pass.
+
+Source: Yu and others, "Orca: A Distributed Serving System for Transformer-Based Generative Models", OSDI 2022
+(iteration-level scheduling).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from threading import Condition, Thread
+from typing import TYPE_CHECKING, Final
+
+from commitgate.backends.base import Fault
+from commitgate.errors import MisuseError, ModelRunError
+from commitgate_local.answer import Answer
+from commitgate_local.runtime.base import Row
+
+if TYPE_CHECKING:
+    import torch
+
+    from commitgate.backends.base import Event
+    from commitgate_local.answer import Question
+    from commitgate_local.runtime.base import Runtime
+
+WAITING: Final = 64
+"""Most requests that wait for a slot; one more is turned away."""
+
+EVENTS_AHEAD: Final = 64
+"""Events of one answer that may be unread before it is passed over."""
+
+PIECE_TOKENS: Final = 128
+"""Most tokens of prompts in one pass: a cancel is heard within the time that they take, and memory stays bounded."""
+
+_FEW_TOKENS: Final = 16
+"""A drawn token and a forced run behind it; more are fed in pieces, as a prompt."""
+
+_LISTEN_S: Final = 0.05
+"""How long a caller sleeps before it asks again whether it was cancelled."""
+
+_RETRY_AFTER_S: Final = 1.0
+
+
+def _no_events() -> deque[Event | None]:
+    return deque()
+
+
+@dataclass(eq=False, slots=True)
+class _Request:
+    """Hold one answer on its way.
+
+    Attributes:
+        question: what is asked.
+        cancelled: asked by the model's thread between passes.
+        events: what the caller has not read yet; None ends them.
+        error: what went wrong beyond the answer's own endings; raised to the caller.
+        slot: the model's slot that it has; None while it waits.
+        fed: ids in that slot.
+        is_gone: the caller no longer listens.
+    """
+
+    question: Question
+    cancelled: Callable[[], bool]
+    events: deque[Event | None] = field(default_factory=_no_events)
+    error: Exception | None = None
+    answer: Answer | None = None
+    slot: int | None = None
+    fed: int = 0
+    is_gone: bool = False
+
+
+class Scheduler:
+    """Share one model. Usable from many threads.
+
+    Args:
+        runtime: the model; nobody else uses it.
+        waiting: most requests that wait for a slot, >= 0.
+
+    Raises:
+        MisuseError: ``waiting`` is negative.
+    """
+
+    def __init__(self, runtime: Runtime, *, waiting: int = WAITING) -> None:
+        if waiting < 0:
+            raise MisuseError(f"waiting must be >= 0, found {waiting}")
+        self._runtime = runtime
+        self._most_waiting = waiting
+        self._changed = Condition()
+        self._waiting: deque[_Request] = deque()
+        self._active: list[_Request] = []
+        # What each slot holds, so that the next one which begins alike need not feed it again.
+        self._held: list[list[int]] = [[] for _ in range(runtime.slots)]
+        self._used = [0] * runtime.slots
+        self._turn = 0
+        self._thread: Thread | None = None
+
+    @property
+    def in_flight(self) -> int:
+        """Return the number of requests that have a slot."""
+        return len(self._active)
+
+    @property
+    def queued(self) -> int:
+        """Return the number of requests that wait for one."""
+        return len(self._waiting)
+
+    def run(self, question: Question, emit: Callable[[Event], None], cancelled: Callable[[], bool]) -> None:
+        """Write one answer. Blocks until it ended.
+
+        Args:
+            question: what to write it with.
+            emit: called in this thread with each event, as they come; a full queue is a ``Fault`` of kind overload.
+            cancelled: asked in other threads too, between any two passes; True ends it without any further event.
+
+        Raises:
+            What ``emit`` raises; the answer is given up then.
+        """
+        request = _Request(question, cancelled)
+        if not self._admit(request):
+            message = f"{self._most_waiting} requests wait for this model already; try again later"
+            emit(Fault(kind="overload", message=message, retry_after_s=_RETRY_AFTER_S))
+            return
+        try:
+            while (event := self._next_event(request)) is not None:
+                emit(event)
+        finally:
+            with self._changed:
+                request.is_gone = True
+                self._changed.notify_all()
+        if request.error is not None:
+            raise request.error
+
+    def _admit(self, request: _Request) -> bool:
+        with self._changed:
+            is_free = len(self._active) + len(self._waiting) < self._runtime.slots
+            if not is_free and len(self._waiting) >= self._most_waiting:
+                return False
+            self._waiting.append(request)
+            if self._thread is None:
+                # A daemon, so that a program may end while an answer is written; it ends by itself with the last one.
+                self._thread = Thread(target=self._work, name="commitgate local model", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+            return True
+
+    def _next_event(self, request: _Request) -> Event | None:
+        with self._changed:
+            while not request.events:
+                if request.cancelled():
+                    return None
+                self._changed.wait(_LISTEN_S)
+            event = request.events.popleft()
+            if len(request.events) == EVENTS_AHEAD - 1:
+                self._changed.notify_all()
+            return event
+
+    # What follows runs in the model's thread alone.
+
+    def _work(self) -> None:
+        while self._choose():
+            rows = self._rows()
+            if not rows:
+                with self._changed:
+                    # Everybody's events are unread: wait for a reader, or for one to go.
+                    self._changed.wait(_LISTEN_S)
+                continue
+            self._pass(rows)
+
+    def _choose(self) -> bool:
+        """Let go of those who have gone, and give free slots to those who wait; False where nobody is left."""
+        with self._changed:
+            self._active = [request for request in self._active if self._is_wanted(request)]
+            self._waiting = deque(request for request in self._waiting if not self._is_cancelled(request))
+            begun: list[_Request] = []
+            while self._waiting and len(self._active) < self._runtime.slots:
+                request = self._waiting.popleft()
+                self._active.append(request)
+                begun.append(request)
+            if not self._active:
+                self._thread = None
+                return False
+        for request in begun:
+            self._begin(request)
+        return True
+
+    def _is_wanted(self, request: _Request) -> bool:
+        return not (self._is_cancelled(request) or request.answer is None or request.answer.is_over)
+
+    @staticmethod
+    def _is_cancelled(request: _Request) -> bool:
+        return request.is_gone or request.cancelled()
+
+    def _begin(self, request: _Request) -> None:
+        def tell(event: Event) -> None:
+            request.events.append(event)
+
+        request.answer = Answer(request.question, tell)
+        self._guarded(request, request.answer.begin)
+        if not request.answer.is_over:
+            self._take_slot(request, list(request.question.prompt))
+
+    def _take_slot(self, request: _Request, prompt: list[int]) -> None:
+        """Give a request the free slot that begins like its prompt for longest, the one unused for longest of equals."""
+        taken = {other.slot for other in self._active if other.slot is not None}
+        free = [slot for slot in range(self._runtime.slots) if slot not in taken]
+        shared = {slot: _common(self._held[slot], prompt) for slot in range(self._runtime.slots)}
+        slot = max(free, key=lambda free_slot: (shared[free_slot], -self._used[free_slot]))
+        best = max(shared, key=lambda any_slot: shared[any_slot])
+        # The last token is fed again, since its logits are wanted.
+        kept = min(shared[slot], len(prompt) - 1)
+        if min(shared[best], len(prompt) - 1) > kept:
+            kept = min(shared[best], len(prompt) - 1)
+            self._runtime.copy_prefix(best, slot, kept)
+        self._turn += 1
+        self._used[slot] = self._turn
+        self._held[slot] = prompt[:kept]
+        request.slot, request.fed = slot, kept
+        assert request.answer is not None, "an answer begins before it has a slot"
+        del request.answer.pending[:kept]
+
+    def _rows(self) -> list[tuple[_Request, Row]]:
+        """Return what is fed in the next pass: a row for each answer that wants a token, and pieces of prompts."""
+        found: list[tuple[_Request, Row]] = []
+        room = PIECE_TOKENS
+        pieces: list[_Request] = []
+        for request in self._active:
+            answer = request.answer
+            if answer is None or answer.is_over or request.slot is None or len(request.events) >= EVENTS_AHEAD:
+                continue
+            size = len(answer.pending)
+            if size > _FEW_TOKENS:
+                size = min(size, room)
+                room -= size
+                pieces.append(request)
+            if size:
+                ids = answer.pending[:size]
+                found.append((request, Row(request.slot, request.fed, ids, size == len(answer.pending))))
+        # Who had room for a piece lets the others go first in the next pass.
+        self._active.sort(key=lambda request: request in pieces)
+        return found
+
+    def _pass(self, rows: list[tuple[_Request, Row]]) -> None:
+        try:
+            logits = self._runtime.step([row for _, row in rows])
+        except ModelRunError as error:
+            self._broken(rows, error)
+            return
+        given = iter(logits)
+        for request, row in rows:
+            answer = request.answer
+            assert answer is not None, "only answers that began have rows"
+            request.fed += len(row.ids)
+            self._held[row.slot].extend(row.ids)
+            del answer.pending[: len(row.ids)]
+            if row.wants_logits:
+                self._guarded(request, partial(self._draw, request, answer, next(given)))
+
+    def _draw(self, request: _Request, answer: Answer, logits: torch.Tensor) -> None:
+        # A cancel during a long pass is heard before its token is written.
+        if not self._is_cancelled(request):
+            answer.take(logits)
+
+    def _broken(self, rows: list[tuple[_Request, Row]], error: ModelRunError) -> None:
+        """End the answer whose row breaks the model; one row at a time tells which."""
+        for request, row in rows:
+            self._held[row.slot] = self._held[row.slot][: request.fed]
+        if len(rows) > 1:
+            for row in rows:
+                self._pass([row])
+            return
+        ((request, row),) = rows
+        self._held[row.slot] = []
+        answer = request.answer
+        assert answer is not None, "only answers that began have rows"
+        self._guarded(request, partial(answer.fail, error))
+
+    def _guarded(self, request: _Request, step: Callable[[], None]) -> None:
+        """Take a step of one answer, whatever it does, and tell its caller."""
+        answer = request.answer
+        assert answer is not None, "only answers that began take steps"
+        try:
+            step()
+        except Exception as error:  # noqa: BLE001 - the caller raises it; here it would end everybody's answers
+            request.error = error
+            answer.is_over = True
+        with self._changed:
+            if answer.is_over:
+                request.slot = None
+                request.events.append(None)
+            self._changed.notify_all()
+
+
+def _common(held: list[int], wanted: list[int]) -> int:
+    """Return how many first ids two lists share."""
+    for at, (mine, theirs) in enumerate(zip(held, wanted, strict=False)):
+        if mine != theirs:
+            return at
+    return min(len(held), len(wanted))
+
+
+__all__ = ["EVENTS_AHEAD", "PIECE_TOKENS", "WAITING", "Scheduler"]
