@@ -29,7 +29,7 @@ def client_of(app: Any, **arguments: Any) -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=transport, base_url="http://localhost", **arguments)
 
 
-async def post(client: httpx.AsyncClient, headers: Mapping[str, str] = {}, **fields: Any) -> httpx.Response:  # noqa: B006 - never changed
+async def post(client: httpx.AsyncClient, headers: Mapping[str, str] = {}, **fields: Any) -> httpx.Response:
     return await client.post(PATH, content=body(**fields), headers={"Content-Type": "application/json", **headers})
 
 

@@ -1,4 +1,5 @@
-"""Reach the local backend's models from the command line. The only module here that knows ``commitgate_local``."""
+"""Reach the local backend's models from the command line. Beside ``local_server``, the only module here that
+knows ``commitgate_local``."""
 
 from __future__ import annotations
 

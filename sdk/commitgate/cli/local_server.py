@@ -1,0 +1,152 @@
+"""Reach the local backend's server from the command line."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from commitgate.backends.base import Backend
+from commitgate.backends.local import LocalBackend
+from commitgate.cli.local_models import load_local_model
+from commitgate.cli.progress import ModelProgress
+from commitgate.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from socket import socket
+
+    from commitgate_local.server.running import RunningServer
+    from commitgate_local.server.server_limits import ServerLimits
+
+BUNDLED: Final = "local"
+"""What the bundled model is called, on the command line and by clients."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    """Hold how a model is to be served.
+
+    Attributes:
+        model: ``local``, ``local/PATH``, a path, or ``backend/name`` of a backend that the program brings.
+        name: what clients call it; None takes its own.
+        host: address or name to listen at.
+        port: 0 takes a free one.
+        token: what clients must bring; None where nothing.
+        is_open: others than this machine may ask without a token.
+        shows_schema: the model is shown the schema.
+        bounds: fields of ``ServerLimits`` and their values, where they are not the defaults.
+    """
+
+    model: str
+    name: str | None
+    host: str
+    port: int
+    token: str | None = field(repr=False)
+    is_open: bool
+    shows_schema: bool
+    bounds: Mapping[str, int | float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadyServer:
+    """Hold a server that listens.
+
+    Attributes:
+        name: what clients call the model.
+        url: where clients find it.
+        run: serves until it is told to stop; blocks.
+    """
+
+    name: str
+    url: str
+    run: Callable[[], None]
+
+
+def ready_server(options: ServeOptions, backends: Mapping[str, Backend]) -> ReadyServer:
+    """Load the model and listen. Blocks for seconds.
+
+    Raises:
+        MissingExtraError: the extra ``server`` or ``local`` is not installed.
+        ModelLoadError: the model cannot be had.
+        MisuseError: an option is out of its range, nothing can listen there, or nobody would guard the address.
+    """
+    _check_installed()
+    from commitgate_local.server.running import RunningServer, check_exposure, listen
+    from commitgate_local.server.server_limits import ServerLimits
+
+    # All that may be wrong with the words comes before the seconds that a model takes.
+    limits = _limits(ServerLimits(), options.bounds)
+    check_exposure(options.host, has_token=options.token is not None, is_open=options.is_open)
+    listening = listen(options.host, options.port)
+    try:
+        name, server = _server(options, backends, limits, RunningServer)
+    except BaseException:
+        listening.close()
+        raise
+    return ReadyServer(name=name, url=_url(listening), run=lambda: server.run(listening))
+
+
+def _limits(defaults: ServerLimits, bounds: Mapping[str, int | float]) -> ServerLimits:
+    from dataclasses import replace
+
+    given = dict(bounds)
+    if "max_tokens" in given:
+        given["default_max_tokens"] = min(defaults.default_max_tokens, int(given["max_tokens"]))
+    return replace(defaults, **given)
+
+
+def _server(
+    options: ServeOptions, backends: Mapping[str, Backend], limits: ServerLimits, make: type[RunningServer]
+) -> tuple[str, RunningServer]:
+    from commitgate_local.server.app import create_app
+    from commitgate_local.server.doorway import LOOPBACK_HOSTS
+    from commitgate_local.server.model_list import ServedModel
+    from commitgate_local.server.running import is_loopback
+
+    word, _, rest = options.model.partition("/")
+    gauges = None
+    if word in backends:
+        backend, path, name = backends[word], rest, rest or word
+    else:
+        path = rest if word == BUNDLED else options.model
+        name = Path(path).stem or BUNDLED
+        backend, gauges = _local(path)
+    name = options.name or name
+    app = create_app(
+        backend,
+        models=[ServedModel(name=name, created=int(time.time()))],
+        limits=limits,
+        token=options.token,
+        backend_names={name: path},
+        prompt_schema="append" if options.shows_schema else "none",
+        gauges=gauges,
+        hosts={*LOOPBACK_HOSTS, options.host} if is_loopback(options.host) else None,
+    )
+    return name, make(app, limits)
+
+
+def _local(path: str) -> tuple[Backend, Callable[[], Mapping[str, float]] | None]:
+    with ModelProgress() as progress:
+        model = load_local_model(path, progress.report)
+    from commitgate_local import LocalModel
+    from commitgate_local.server.mask_gauges import mask_gauges
+
+    gauges = partial(mask_gauges, model.engine) if isinstance(model, LocalModel) else None
+    return LocalBackend(load=lambda _: model), gauges
+
+
+def _url(listening: socket) -> str:
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}/v1" if ":" in host else f"http://{host}:{port}/v1"
+
+
+def _check_installed() -> None:
+    if any(find_spec(name) is None for name in ("starlette", "uvicorn")):
+        raise MissingExtraError("server", "serving a model over HTTP")
+
+
+__all__ = ["BUNDLED", "ReadyServer", "ServeOptions", "ready_server"]

@@ -1,0 +1,123 @@
+"""Serve a model over HTTP: ``commitgate serve``."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from commitgate.cli.boundary import Surroundings, errors_told
+from commitgate.cli.command_error import CommandError
+from commitgate.cli.local_server import BUNDLED, ServeOptions, ready_server
+from commitgate.cli.report import result_written
+from commitgate.cli.sources import read_text
+from commitgate.harmless import harmless
+
+TOKEN_VARIABLE: Final = "COMMITGATE_SERVE_TOKEN"
+"""Environment variable with the bearer token: on a command line, everyone on the machine could read it."""
+
+
+class LogLevel(StrEnum):
+    """Say how much a server tells on stderr."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+def serve(
+    context: typer.Context,
+    model: Annotated[
+        str, typer.Argument(help="local is the bundled model; else a model folder or a GGUF file.", metavar="[MODEL]")
+    ] = BUNDLED,
+    host: Annotated[str, typer.Option(help="Address to listen at.", metavar="HOST")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen at; 0 takes a free one.", metavar="N")] = 8000,
+    name: Annotated[str | None, typer.Option(help="What clients call the model.", metavar="NAME")] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(help=f"File with the bearer token that clients must bring; or {TOKEN_VARIABLE}.", metavar="FILE"),
+    ] = None,
+    allow_anyone: Annotated[
+        bool, typer.Option("--allow-anyone", help="Let other machines ask without a token.")
+    ] = False,
+    show_schema: Annotated[bool, typer.Option("--show-schema", help="Show the model each answer's schema.")] = False,
+    max_concurrent: Annotated[int | None, typer.Option(help="Most requests worked on at once.", metavar="N")] = None,
+    max_queued: Annotated[int | None, typer.Option(help="Most further requests that wait.", metavar="N")] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="Most tokens of an answer.", metavar="N")] = None,
+    max_body_bytes: Annotated[int | None, typer.Option(help="Most bytes of a request.", metavar="N")] = None,
+    max_seconds: Annotated[float | None, typer.Option(help="Most seconds of an answer.", metavar="S")] = None,
+    drain_seconds: Annotated[
+        float | None, typer.Option(help="Seconds that running answers get at the end.", metavar="S")
+    ] = None,
+    log_level: Annotated[LogLevel, typer.Option(help="How much to tell on stderr.")] = LogLevel.INFO,
+) -> None:
+    """Serve a model to clients of OpenAI's chat completions, until Ctrl-C or SIGTERM.
+
+    Schemas, patterns and grammars are enforced while an answer is written. The first signal lets running answers come
+    to their end; the second one ends at once.
+    """
+    bounds: dict[str, int | float | None] = {
+        "concurrent_requests": max_concurrent,
+        "queued_requests": max_queued,
+        "max_tokens": max_tokens,
+        "body_bytes": max_body_bytes,
+        "stream_s": max_seconds,
+        "drain_s": drain_seconds,
+    }
+    with errors_told(is_json=False):
+        options = ServeOptions(
+            model=model,
+            name=name,
+            host=host,
+            port=port,
+            token=_token(token_file, os.environ),
+            is_open=allow_anyone,
+            shows_schema=show_schema,
+            bounds={key: value for key, value in bounds.items() if value is not None},
+        )
+        surroundings = context.find_object(Surroundings) or Surroundings()
+        with _logging(log_level):
+            server = ready_server(options, surroundings.backends)
+            with result_written("serving"):
+                typer.echo(harmless(f"commitgate serves {server.name} at {server.url}"))
+            server.run()
+
+
+def _token(file: Path | None, environment: Mapping[str, str]) -> str | None:
+    if file is None:
+        return environment.get(TOKEN_VARIABLE) or None
+    token = read_text(str(file), "token").strip()
+    if not token:
+        raise CommandError("the token file is empty")
+    return token
+
+
+@contextmanager
+def _logging(level: LogLevel) -> Generator[None]:
+    """Write the server's own lines to stderr, and of uvicorn's what is out of the ordinary."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    number = logging.getLevelNamesMapping()[level.name]
+    levels = {"commitgate.server": number, "uvicorn": max(number, logging.WARNING)}
+    loggers = [(logging.getLogger(each), wanted) for each, wanted in levels.items()]
+    before = [logger.level for logger, _ in loggers]
+    for logger, wanted in loggers:
+        logger.setLevel(wanted)
+        logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        for (logger, _), old in zip(loggers, before, strict=True):
+            logger.removeHandler(handler)
+            logger.setLevel(old)
+
+
+__all__ = ["TOKEN_VARIABLE", "LogLevel", "serve"]

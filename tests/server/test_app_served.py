@@ -1,0 +1,243 @@
+"""A real server on the loopback, asked by the official client."""
+
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+import httpx
+import openai
+import pytest
+from asgi_calls import ANSWER, SMALL
+from chats import USER, body, function
+from pydantic import BaseModel
+
+from commitgate.errors import MisuseError
+from commitgate.testing import ScriptedBackend
+from commitgate_local.server.app import create_app
+from commitgate_local.server.running import RunningServer, check_exposure, listen
+from commitgate_local.server.server_limits import ServerLimits
+
+pytestmark = pytest.mark.anyio
+
+
+class City(BaseModel):
+    """Name a city."""
+
+    city: str
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Run the client under asyncio alone: the server has a loop of its own."""
+    return "asyncio"
+
+
+@dataclass
+class Served:
+    """Hold a server that runs in a thread of its own."""
+
+    url: str
+    server: RunningServer
+    thread: threading.Thread
+    app: Any
+
+    def client(self, **arguments: Any) -> openai.AsyncOpenAI:
+        given = {"api_key": "none", "max_retries": 0, "_strict_response_validation": True, **arguments}
+        return openai.AsyncOpenAI(base_url=f"{self.url}/v1", **given)
+
+
+@contextmanager
+def served(backend: Any, *, limits: ServerLimits | None = None, **arguments: Any) -> Generator[Served]:
+    limits = limits or ServerLimits(drain_s=5)
+    app = create_app(backend, models=[SMALL], limits=limits, **arguments)
+    listening = listen("127.0.0.1", 0)
+    server = RunningServer(app, limits)
+    thread = threading.Thread(target=server.run, args=(listening,), name="server under test")
+    url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    thread.start()
+    try:
+        yield Served(url, server, thread, app)
+    finally:
+        server.stop()
+        thread.join(20)
+        assert not thread.is_alive()
+
+
+class Standstill:
+    """Hold a script until it is given up, and tell threads about both."""
+
+    def __init__(self) -> None:
+        self.came = threading.Event()
+        self.went = threading.Event()
+
+    async def wait(self) -> None:
+        self.came.set()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            self.went.set()
+
+
+async def reached(event: threading.Event) -> None:
+    assert await anyio.to_thread.run_sync(event.wait, 10)
+
+
+async def test_typed_answer_is_asked_for_and_read() -> None:
+    backend = ScriptedBackend([{"text": '{"city": "Oslo"}'}, {"usage": [7, 5]}, {"finish": "stop"}])
+    with served(backend) as server:
+        async with server.client() as client:
+            found = await client.chat.completions.parse(model="small", messages=[USER], response_format=City)
+            assert [each.id async for each in client.models.list()] == ["small"]
+    assert found.choices[0].message.parsed == City(city="Oslo")
+
+
+async def test_stream_is_put_together() -> None:
+    with served(ScriptedBackend(ANSWER, chunking="bytes")) as server:
+        async with (
+            server.client() as client,
+            client.chat.completions.stream(
+                model="small", messages=[USER], stream_options={"include_usage": True}
+            ) as run,
+        ):
+            found = await run.get_final_completion()
+    assert found.choices[0].message.content == "It is warm."
+    assert found.usage is not None
+    assert found.usage.total_tokens == 12
+
+
+async def test_calls_of_tools_are_read() -> None:
+    script = [{"text": '{"calls": [{"name": "weather", "arguments": {"city": "Oslo"}}]}'}, {"finish": "stop"}]
+    with served(ScriptedBackend(script)) as server:
+        async with server.client() as client:
+            tools: Any = [function(strict=True)]
+            found = await client.chat.completions.create(
+                model="small", messages=[USER], tools=tools, tool_choice="required"
+            )
+    (call,) = found.choices[0].message.tool_calls or ()
+    assert call.type == "function"
+    assert call.function.arguments == '{"city": "Oslo"}'
+
+
+async def test_errors_are_raised_by_their_kind() -> None:
+    backend = ScriptedBackend([{"text": "a"}, {"fault": "server"}], then=[[{"fault": "overload"}]])
+    with served(backend, token="token-of-tests") as server:
+        async with server.client() as stranger:
+            with pytest.raises(openai.AuthenticationError):
+                await stranger.chat.completions.create(model="small", messages=[USER])
+        async with server.client(api_key="token-of-tests") as client:
+            ask = client.chat.completions.create
+            with pytest.raises(openai.NotFoundError):
+                await ask(model="large", messages=[USER])
+            with pytest.raises(openai.BadRequestError):
+                await ask(model="small", messages=[USER], stop=["x"])
+            with pytest.raises(openai.APIError):
+                async for _ in await ask(model="small", messages=[USER], stream=True):
+                    pass
+            with pytest.raises(openai.InternalServerError) as caught:
+                await ask(model="small", messages=[USER])
+    assert caught.value.status_code == 503
+    assert caught.value.request_id is not None
+
+
+@pytest.mark.parametrize("streams", [True, False])
+async def test_key_replays(streams: bool) -> None:
+    backend = ScriptedBackend(ANSWER, then=[[{"text": "Another."}, {"finish": "stop"}]])
+    headers = {"Idempotency-Key": "order-7", "Content-Type": "application/json"}
+    with served(backend) as server:
+        async with httpx.AsyncClient() as client:
+            replies = [
+                await client.post(f"{server.url}/v1/chat/completions", content=body(stream=streams), headers=headers)
+                for _ in range(2)
+            ]
+    assert replies[0].content == replies[1].content
+    assert [reply.headers.get("idempotency-replayed") for reply in replies] == [None, "true"]
+    assert len(backend.requests) == 1
+
+
+@pytest.mark.parametrize("streams", [True, False])
+async def test_client_that_drops_stops_the_work_and_frees_the_key(streams: bool) -> None:
+    still = Standstill()
+    backend = ScriptedBackend([{"text": "a"}, {"wait": still}], then=[ANSWER])
+    headers = {"Idempotency-Key": "order-7"}
+    with served(backend, limits=ServerLimits(concurrent_requests=1, queued_requests=0, drain_s=5)) as server:
+        async with server.client() as client:
+            with anyio.CancelScope() as scope:
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(ask, client, streams, headers)
+                    await reached(still.came)
+                    scope.cancel()
+        await reached(still.went)
+        async with server.client(max_retries=5) as client:
+            await ask(client, streams, headers)
+    assert len(backend.requests) == 2
+    assert backend.open_streams == 0
+
+
+async def ask(client: openai.AsyncOpenAI, streams: bool, headers: dict[str, str]) -> None:
+    answer: Any = await client.chat.completions.create(
+        model="small", messages=[USER], stream=streams, extra_headers=headers
+    )
+    if streams:
+        async for _ in answer:
+            pass
+
+
+async def test_server_that_is_told_to_stop_ends_what_runs_and_answers_health_meanwhile() -> None:
+    still = Standstill()
+    backend = ScriptedBackend([{"text": "a"}, {"wait": still}])
+    with served(backend, limits=ServerLimits(drain_s=60)) as server:
+        async with server.client() as client, httpx.AsyncClient() as plain:
+            stream = await client.chat.completions.create(model="small", messages=[USER], stream=True)
+            await reached(still.came)
+            server.server.stop()
+            while (response := await plain.get(f"{server.url}/health")).status_code == 200:
+                pass
+            assert response.json() == {"status": "draining"}
+            with pytest.raises(openai.InternalServerError):
+                await client.chat.completions.create(model="small", messages=[USER])
+            await stream.close()
+    assert still.went.is_set()
+
+
+async def test_answer_that_does_not_end_is_cancelled_when_the_time_is_up() -> None:
+    still = Standstill()
+    with served(ScriptedBackend([{"text": "a"}, {"wait": still}]), limits=ServerLimits(drain_s=0)) as server:
+        async with server.client() as client:
+            stream = await client.chat.completions.create(model="small", messages=[USER], stream=True)
+            await reached(still.came)
+            server.server.stop()
+            with pytest.raises(openai.APIError, match="as many requests"):
+                async for _ in stream:
+                    pass
+    assert still.went.is_set()
+
+
+@pytest.mark.parametrize(
+    ("host", "has_token", "is_open", "is_taken"),
+    [
+        ("127.0.0.1", False, False, True),
+        ("127.8.8.8", False, False, True),
+        ("::1", False, False, True),
+        ("localhost", False, False, True),
+        ("0.0.0.0", False, False, False),
+        ("::", False, False, False),
+        ("example.org", False, False, False),
+        ("0.0.0.0", True, False, True),
+        ("0.0.0.0", False, True, True),
+    ],
+)
+def test_address_that_others_reach_needs_a_token(host: str, has_token: bool, is_open: bool, is_taken: bool) -> None:
+    try:
+        check_exposure(host, has_token=has_token, is_open=is_open)
+    except MisuseError:
+        assert not is_taken
+    else:
+        assert is_taken
+
+
+def test_port_that_is_taken_is_said_so() -> None:
+    with listen("127.0.0.1", 0) as first, pytest.raises(MisuseError, match="nothing can listen"):
+        listen("127.0.0.1", first.getsockname()[1])
