@@ -168,7 +168,7 @@ class MaskEngine:
         cache_dir: Path | None = None,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
     ) -> None:
-        self.vocabulary = _vocabulary_of(tokenizer_or_vocabulary)
+        self.vocabulary = _vocabulary_of(tokenizer_or_vocabulary, cache_dir)
         self._folder = None if cache_dir is None else ArrayFolder(cache_dir)
         self._trie = self._read_trie()
         strings = StringWalks(self._trie, self.vocabulary.width, self._read_characters)
@@ -279,13 +279,11 @@ def _name_of(language: _Language) -> str:
     return repr(language)
 
 
-def _vocabulary_of(source: object) -> Vocabulary:
+def _vocabulary_of(source: object, cache_dir: Path | None) -> Vocabulary:
     if isinstance(source, Vocabulary):
         return source
     tokenizer = source if isinstance(source, Tokenizer) else Tokenizer(source)
-    if not tokenizer.entries:
-        raise MisuseError("the tokenizer has no tokens")
-    return Vocabulary.of_tokenizer(tokenizer, width=max(tokenizer.entries.values()) + 1)
+    return Vocabulary.of_tokenizer(tokenizer, cache_dir=cache_dir)
 
 
 __all__ = ["ContractLike", "EngineStats", "MaskEngine", "Matcher"]

@@ -207,7 +207,7 @@ class Scheduler:
             self._take_slot(request, list(request.question.prompt))
 
     def _take_slot(self, request: _Request, prompt: list[int]) -> None:
-        """Give a request the free slot that begins like its prompt for longest, the one unused for longest of equals."""
+        """Give a request the free slot that begins like its prompt for longest, of equals the one unused for longest."""
         taken = {other.slot for other in self._active if other.slot is not None}
         free = [slot for slot in range(self._runtime.slots) if slot not in taken]
         shared = {slot: _common(self._held[slot], prompt) for slot in range(self._runtime.slots)}

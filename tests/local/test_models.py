@@ -104,7 +104,7 @@ def test_prompt_longer_than_the_context_is_a_fault(tiny: LocalModel) -> None:
     text, ending = answer(tiny, ask(text="word " * 600))
     assert text == b""
     assert isinstance(ending, Fault)
-    assert ending.kind == "model"
+    assert ending.kind == "bad_request"
 
 
 def test_requests_at_once_wait_their_turn_and_a_waiting_one_can_be_cancelled(tiny: LocalModel) -> None:
