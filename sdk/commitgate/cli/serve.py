@@ -36,7 +36,7 @@ class LogLevel(StrEnum):
 def serve(
     context: typer.Context,
     model: Annotated[
-        str, typer.Argument(help="local is the bundled model; else a model folder or a GGUF file.", metavar="[MODEL]")
+        str, typer.Argument(help="local is the bundled model; else a model folder or a GGUF file.", metavar="MODEL")
     ] = BUNDLED,
     host: Annotated[str, typer.Option(help="Address to listen at.", metavar="HOST")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen at; 0 takes a free one.", metavar="N")] = 8000,
