@@ -101,10 +101,7 @@ def test_answer_that_does_not_end_is_cancelled_at_the_end(shell: Shell, tmp_path
         with httpx.stream("POST", f"{server.url}/chat/completions", json=question, timeout=20) as response:
             assert pipe.read_text(encoding="utf-8") == "here\n"
             done = server.end(signal.SIGTERM)
-            assert (
-                response.read().rstrip().endswith(b'"code":"overloaded"}}')
-                or b'"code": "overloaded"' in response.read()
-            )
+            assert b'"overloaded"' in response.read()
     assert done.code == 0
 
 

@@ -75,11 +75,14 @@ def ready_server(options: ServeOptions, backends: Mapping[str, Backend]) -> Read
         MisuseError: an option is out of its range, nothing can listen there, or nobody would guard the address.
     """
     _check_installed()
+    from commitgate_local.server.authorization import BearerToken
     from commitgate_local.server.running import RunningServer, check_exposure, listen
     from commitgate_local.server.server_limits import ServerLimits
 
     # All that may be wrong with the words comes before the seconds that a model takes.
     limits = _limits(ServerLimits(), options.bounds)
+    if options.token is not None:
+        BearerToken(options.token)
     check_exposure(options.host, has_token=options.token is not None, is_open=options.is_open)
     listening = listen(options.host, options.port)
     try:
