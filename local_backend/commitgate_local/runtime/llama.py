@@ -1,0 +1,191 @@
+"""Run llama-like models with an own forward pass: all rows' tokens go through each weight together.
+
+A small model's time is the reading of its weights and the calls between; so the weights are read once for all rows, and
+the calls are few. Norms, positions and the sums between layers are in float32 on a CPU in every precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import cast
+
+import torch
+from torch.nn import functional
+
+from commitgate_local.model_errors import model_breaks
+from commitgate_local.runtime.attention import Attention
+from commitgate_local.runtime.base import Row, SlotLengths
+from commitgate_local.runtime.kv_cache import KeyValueCache
+from commitgate_local.runtime.llama_weights import Layer, LlamaConfig, decoder, pack_layer
+from commitgate_local.runtime.precision import Precision, activation_type, pack_linear
+from commitgate_local.transformers_runtime import CausalModel
+
+
+class LlamaRuntime:
+    """Run one llama-like model.
+
+    Args:
+        model: a model of a known kind; its weights are read, and some are kept.
+        precision: of the weights; it can run where the model is.
+        slots: number of conversations, at least 1.
+        context_tokens: most tokens of each.
+    """
+
+    def __init__(self, model: CausalModel, *, precision: Precision, slots: int, context_tokens: int) -> None:
+        parts, config = decoder(model), cast("LlamaConfig", model.config)
+        head = model.get_output_embeddings()
+        assert head is not None, "a model without an output layer is refused before"
+        attention, weight = parts.layers[0].self_attn, parts.embed_tokens.weight.detach()
+        self._device, self._kind = weight.device, activation_type(precision, weight.device)
+        self._embedding = weight
+        self._layers = [pack_layer(layer, precision) for layer in parts.layers]
+        self._norm, self._epsilon = parts.norm.weight.detach().to(self._kind), parts.norm.variance_epsilon
+        self._head = pack_linear(head.weight, head.bias, precision)
+        self._heads, self._kv_heads = config.num_attention_heads, config.num_key_value_heads
+        self._size, self._scaling = attention.head_dim, attention.scaling
+        self._rotary, self._turns = parts.rotary_emb, torch.zeros(0, self._size // 2, dtype=torch.complex64)
+        self._precision: Precision = precision
+        self._width, self._slots, self._context_tokens = int(head.weight.shape[0]), slots, context_tokens
+        self._lengths = SlotLengths(slots, context_tokens, int(weight.shape[0]))
+        self._cache = KeyValueCache(
+            layers=len(self._layers),
+            slots=slots,
+            shape=(2 * self._kv_heads, self._size),
+            most_tokens=context_tokens,
+            kind=self._kind,
+            device=self._device,
+        )
+
+    @property
+    def name(self) -> str:
+        """Return what runs the model and in which precision."""
+        return f"llama, {self._precision}"
+
+    @property
+    def precision(self) -> str:
+        """Return the precision of the weights."""
+        return self._precision
+
+    @property
+    def width(self) -> int:
+        """Return the number of logits columns."""
+        return self._width
+
+    @property
+    def context_tokens(self) -> int:
+        """Return the most tokens that one slot holds."""
+        return self._context_tokens
+
+    @property
+    def slots(self) -> int:
+        """Return the number of conversations."""
+        return self._slots
+
+    @property
+    def cache_bytes(self) -> int:
+        """Return what the cache may touch at its present size."""
+        return self._cache.size_bytes
+
+    def step(self, rows: Sequence[Row]) -> torch.Tensor:
+        """Append each row's tokens to its slot; see ``Runtime.step``.
+
+        Raises:
+            ModelRunError: a row cannot be run, or the model broke.
+        """
+        self._lengths.check(rows)
+        self._lengths.cut(rows)
+        # In the order of the slots neighbours stand together, and go through the attention together.
+        order = sorted(range(len(rows)), key=lambda number: rows[number].slot)
+        ordered = [rows[number] for number in order]
+        with model_breaks(), torch.inference_mode():
+            self._cache.make_room(ordered)
+            logits = self._logits(ordered, self._forward(ordered))
+            wanting = [number for number in order if rows[number].wants_logits]
+            if wanting != sorted(wanting):
+                logits = logits[torch.tensor(wanting).argsort()]
+        self._lengths.add(rows)
+        return logits
+
+    def copy_prefix(self, source_slot: int, target_slot: int, tokens: int) -> None:
+        """Make a slot hold the first tokens of another.
+
+        Raises:
+            ModelRunError: the source holds fewer, or there is no such slot.
+        """
+        self._lengths.check_copy(source_slot, target_slot, tokens)
+        if source_slot != target_slot:
+            with model_breaks(), torch.inference_mode():
+                self._cache.copy(source_slot, target_slot, tokens)
+        self._lengths.set(target_slot, tokens)
+
+    def _forward(self, rows: Sequence[Row]) -> torch.Tensor:
+        """Return the last hidden state of each row. [rows, hidden]"""
+        ids = torch.tensor([token for row in rows for token in row.ids], device=self._device)
+        at = torch.tensor([row.start + number for row in rows for number in range(len(row.ids))], device=self._device)
+        base = torch.tensor([row.slot for row in rows for _ in row.ids], device=self._device) * self._cache.capacity
+        attention = Attention(
+            rows, groups=self._heads // self._kv_heads, kind=self._kind, device=self._device
+        )
+        turns = self._turns_of(self._cache.capacity)[at][:, None]
+        hidden = functional.embedding(ids, self._embedding).to(self._kind)
+        for layer, cache in zip(self._layers, self._cache.layers, strict=True):
+            hidden = self._run_layer(layer, hidden, turns, base + at, cache, attention)
+        ends = torch.tensor([end - 1 for end in accumulate(len(row.ids) for row in rows)], device=self._device)
+        return hidden[ends]
+
+    def _run_layer(
+        self,
+        layer: Layer,
+        hidden: torch.Tensor,
+        turns: torch.Tensor,
+        places: torch.Tensor,
+        cache: torch.Tensor,
+        attention: Attention,
+    ) -> torch.Tensor:
+        mixed = layer.qkv(self._normed(hidden, layer.attention_norm)).view(hidden.shape[0], -1, self._size)
+        turning = self._heads + self._kv_heads
+        if layer.query_norm is not None and layer.key_norm is not None:
+            queries, keys = mixed[:, : self._heads], mixed[:, self._heads : turning]
+            queries.copy_(self._normed(queries, layer.query_norm))
+            keys.copy_(self._normed(keys, layer.key_norm))
+        self._turn(mixed[:, :turning], turns)
+        cache.view(-1, *cache.shape[2:]).index_copy_(0, places, mixed[:, self._heads :])
+        found = attention.attend(mixed[:, : self._heads], cache, self._scaling)
+        hidden = layer.out(found).add_(hidden)
+        gate, up = layer.gate_up(self._normed(hidden, layer.mlp_norm)).chunk(2, -1)
+        return layer.down(functional.silu(gate).mul_(up)).add_(hidden)
+
+    def _normed(self, hidden: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        return functional.rms_norm(hidden, (weight.numel(),), weight, self._epsilon)
+
+    def _turn(self, heads: torch.Tensor, turns: torch.Tensor) -> None:
+        """Turn pairs of numbers by their positions, in place. [tokens, heads, head_dim]"""
+        pairs = heads.float().unflatten(-1, (-1, 2)) if self._kind != torch.float32 else heads.unflatten(-1, (-1, 2))
+        turned = torch.view_as_complex(pairs).mul_(turns)
+        if self._kind != torch.float32:
+            heads.copy_(torch.view_as_real(turned).flatten(-2))
+
+    def _turns_of(self, tokens: int) -> torch.Tensor:
+        if self._turns.shape[0] < tokens:
+            positions = torch.arange(tokens, device=self._device)[None]
+            like = torch.zeros(1, dtype=torch.float32, device=self._device)
+            cosines, sines = self._rotary(like, positions)
+            half = self._size // 2
+            self._turns = torch.complex(cosines[0, :, :half].contiguous(), sines[0, :, :half].contiguous())
+        return self._turns
+
+    def _logits(self, rows: Sequence[Row], hidden: torch.Tensor) -> torch.Tensor:
+        if not bool(torch.isfinite(hidden.sum())):
+            for row, sum_ in zip(rows, hidden.sum(-1).tolist(), strict=True):
+                if sum_ != sum_ or abs(sum_) == float("inf"):
+                    self._cache.mark_broken(row.slot)
+        wanting = [number for number, row in enumerate(rows) if row.wants_logits]
+        if not wanting:
+            return torch.zeros(0, self._width)
+        if len(wanting) < len(rows):
+            hidden = hidden[torch.tensor(wanting, device=self._device)]
+        return self._head(self._normed(hidden, self._norm)).float().cpu()
+
+
+__all__ = ["LlamaRuntime"]

@@ -1,0 +1,186 @@
+"""Pack the weights of a linear layer in one of several precisions, and find out which of them run here.
+
+``int8`` keeps one signed byte a weight with a scale for each output. Where the processor multiplies bytes (FBGEMM),
+activations become two bytes, by the largest value of their own row: no row depends on which others share its pass.
+Elsewhere they stay bfloat16 and only the weights are bytes.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import cache
+from typing import Final, Literal, TypeAlias, cast
+
+import torch
+from torch.nn import functional
+
+from commitgate.argument import check_choice
+from commitgate.errors import MisuseError
+
+Precision: TypeAlias = Literal["float32", "bfloat16", "float16", "int8"]
+
+# Takes and gives the activations. [rows, inputs] -> [rows, outputs], in the type of what is given.
+Linear: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
+
+PRECISIONS: Final = ("auto", "float32", "bfloat16", "float16", "int8")
+
+_LARGEST: Final = 127
+
+# So that a row of zeros is divided by something.
+_SMALLEST: Final = 1e-30
+
+
+def check_precision(word: str) -> None:
+    """Check a precision's name.
+
+    Raises:
+        MisuseError: there is no such precision.
+    """
+    check_choice("precision", word, PRECISIONS)
+
+
+def check_runs(precision: Precision, device: torch.device) -> None:
+    """Check that a precision can run on a device.
+
+    Raises:
+        MisuseError: it cannot; the message says what can.
+    """
+    if precision == "float16" and device.type == "cpu":
+        raise MisuseError("the precision 'float16' needs a CUDA device; on the CPU take 'bfloat16' or 'int8'")
+    if precision == "int8" and device.type != "cpu":
+        raise MisuseError("the precision 'int8' runs on the CPU only; on a CUDA device take 'bfloat16' or 'float16'")
+    if precision == "int8" and not (_multiplies_bytes() or _multiplies_packed_bytes()):
+        raise MisuseError("the precision 'int8' cannot run here: this build of torch has no kernels for it")
+
+
+def pack_linear(weight: torch.Tensor, bias: torch.Tensor | None, precision: Precision) -> Linear:
+    """Pack a linear layer.
+
+    Args:
+        weight: [outputs, inputs] float32.
+        bias: [outputs] float32, or None.
+        precision: one that runs on the weight's device.
+    """
+    weight = weight.detach()
+    bias = None if bias is None else bias.detach()
+    # A weight that is no number has no scale; it stays, so that the logits show it.
+    if precision == "int8" and bool(torch.isfinite(weight).all()):
+        return _add_bias(_pack_bytes(weight) if _multiplies_bytes() else _pack_weight_bytes(weight), bias)
+    if precision == "bfloat16" and weight.device.type == "cpu":
+        return _add_bias(_pack_bfloat16(weight), bias)
+    kind = _kinds()[precision] if weight.device.type != "cpu" else torch.float32
+    kept, kept_bias = weight.to(kind), None if bias is None else bias.to(kind)
+    return lambda rows: functional.linear(rows, kept, kept_bias)
+
+
+def activation_type(precision: Precision, device: torch.device) -> torch.dtype:
+    """Return the type in which activations and the cache are kept: float32 on a CPU, half of it on CUDA."""
+    return torch.float32 if device.type == "cpu" else _kinds()[precision]
+
+
+def _kinds() -> dict[str, torch.dtype]:
+    return {
+        "float32": torch.float32,
+        "bfloat16": torch.bfloat16,
+        "float16": torch.float16,
+        "int8": torch.float32,
+    }
+
+
+def _add_bias(linear: Linear, bias: torch.Tensor | None) -> Linear:
+    if bias is None:
+        return linear
+    return lambda rows: linear(rows).add_(bias)
+
+
+def _pack_bfloat16(weight: torch.Tensor) -> Linear:
+    kept = weight.to(torch.bfloat16)
+    # Laid out once for oneDNN; else it lays a weight out anew in every pass.
+    try:
+        laid_out = torch.ops.mkldnn._reorder_linear_weight(kept, None)
+        linear = _laid_out_linear(laid_out)
+        linear(torch.zeros(1, weight.shape[1]))
+    except (RuntimeError, AttributeError, NotImplementedError):
+        return lambda rows: functional.linear(rows.bfloat16(), kept).float()
+    return linear
+
+
+def _laid_out_linear(weight: torch.Tensor) -> Linear:
+    run = torch.ops.mkldnn._linear_pointwise
+    return lambda rows: cast("torch.Tensor", run(rows.bfloat16(), weight, None, "none", [], "")).float()
+
+
+def _pack_bytes(weight: torch.Tensor) -> Linear:
+    packed = _fbgemm_weight(weight)
+    run = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32
+    most, zero_point = _input_range()
+    finer = 2.0 * most
+
+    def linear(rows: torch.Tensor) -> torch.Tensor:
+        step = torch.linalg.vector_norm(rows, float("inf"), -1, keepdim=True).div_(most).clamp_min_(_SMALLEST)
+        # What rounding loses goes through the same weights once more: a second row costs next to nothing, and one byte
+        # of activations alone would lose a tenth of the logits.
+        pair = rows.new_empty((2, *rows.shape))
+        exact = rows / step
+        torch.sub(exact, torch.round(exact, out=pair[0]), out=pair[1]).mul_(finer)
+        coarse, fine = cast("torch.Tensor", run(pair.view(-1, rows.shape[-1]), 1.0, zero_point, packed)).chunk(2)
+        return coarse.add_(fine, alpha=1.0 / finer).mul_(step)
+
+    return linear
+
+
+def _fbgemm_weight(weight: torch.Tensor) -> object:
+    scale = weight.abs().amax(1).clamp_min_(_SMALLEST) / _LARGEST
+    zeros = torch.zeros(weight.shape[0], dtype=torch.long)
+    with warnings.catch_warnings():
+        # The tensor type is on its way out, the kernels under it are not; where they are gone int8 runs without them.
+        warnings.simplefilter("ignore")
+        rounded = torch.quantize_per_channel(weight, scale.double(), zeros, 0, torch.qint8)
+        return torch.ops.quantized.linear_prepack(rounded, None)
+
+
+def _pack_weight_bytes(weight: torch.Tensor) -> Linear:
+    scale = weight.abs().amax(1).clamp_min_(_SMALLEST) / _LARGEST
+    kept = (weight / scale[:, None]).round_().to(torch.int8)
+    scale = scale.to(torch.bfloat16)
+    run = torch.ops.aten._weight_int8pack_mm
+    return lambda rows: cast("torch.Tensor", run(rows.bfloat16(), kept, scale)).float()
+
+
+@cache
+def _input_range() -> tuple[int, int]:
+    """Return the largest activation as a byte, and the byte of zero; 7 bits where sums of two products saturate.
+
+    Processors without VNNI add pairs of products in 16 bits; full bytes would be cut there, so it is tried out.
+    """
+    run = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32
+    ones = torch.ones(1, 64)
+    found = cast("torch.Tensor", run(ones * _LARGEST, 1.0, _LARGEST + 1, _fbgemm_weight(ones.expand(16, 64))))
+    if abs(float(found[0, 0]) / _LARGEST - ones.shape[1]) < 1.0:
+        return _LARGEST, _LARGEST + 1
+    return _LARGEST // 2, _LARGEST // 2 + 1
+
+
+@cache
+def _multiplies_bytes() -> bool:
+    """Return whether FBGEMM's kernels are here and in use."""
+    if torch.backends.quantized.engine not in ("x86", "fbgemm"):
+        return False
+    try:
+        _input_range()
+    except (RuntimeError, AttributeError, NotImplementedError):
+        return False
+    return True
+
+
+@cache
+def _multiplies_packed_bytes() -> bool:
+    try:
+        _pack_weight_bytes(torch.ones(32, 32))(torch.ones(1, 32))
+    except (RuntimeError, AttributeError, NotImplementedError):
+        return False
+    return True
+
+
+__all__ = ["PRECISIONS", "Linear", "Precision", "activation_type", "check_precision", "check_runs", "pack_linear"]
