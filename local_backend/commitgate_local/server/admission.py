@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, contextmanager
 
 import anyio
 
-from commitgate_local.server.refusal import overloaded
+from commitgate_local.server.refusal import OVERLOADED, RequestRefused, overloaded
 from commitgate_local.server.server_limits import ServerLimits
 
 
@@ -54,7 +54,9 @@ class Admission:
         Raises:
             RequestRefused: there is no room, or the server is shutting down.
         """
-        if self._is_draining or len(self._admitted) >= self._most:
+        if self._is_draining:
+            raise shutting_down()
+        if len(self._admitted) >= self._most:
             raise overloaded()
         self._admitted.add(scope)
         try:
@@ -101,4 +103,15 @@ class Admission:
                 self._empty = None
 
 
-__all__ = ["Admission"]
+def shutting_down() -> RequestRefused:
+    """Return the refusal of a request that comes, or is not done, while the server shuts down."""
+    return RequestRefused(
+        503,
+        "overloaded",
+        "the server is shutting down; ask again later",
+        type=OVERLOADED,
+        headers=overloaded().headers,
+    )
+
+
+__all__ = ["Admission", "shutting_down"]

@@ -17,13 +17,14 @@ from anyio.to_thread import run_sync
 from starlette.datastructures import Headers
 from starlette.types import Receive, Send
 
+from commitgate_local.server.admission import shutting_down
 from commitgate_local.server.answer_run import AnswerRun
 from commitgate_local.server.authorization import key_scope
 from commitgate_local.server.chat_order import read_order
 from commitgate_local.server.failure import outcome_of, refusal_of
 from commitgate_local.server.idempotency import Claim, StoredReply
 from commitgate_local.server.metrics import RequestOutcome
-from commitgate_local.server.refusal import RequestRefused, bad_request, cut_off, overloaded
+from commitgate_local.server.refusal import RequestRefused, bad_request, cut_off
 from commitgate_local.server.reply_sender import JSON_TYPE, REPLAYED_HEADER, ReplySender
 from commitgate_local.server.request_body import ClientGone, read_body
 from commitgate_local.server.serving import Serving
@@ -74,7 +75,7 @@ class ChatCall:
                 refused = refusal_of(error, param=None if self._run is None else self._run.param)
             await self._refuse(refused)
             return outcome_of(refused)
-        refused = overloaded()
+        refused = shutting_down()
         await self._refuse(refused)
         return outcome_of(refused)
 
