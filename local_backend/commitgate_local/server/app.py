@@ -27,6 +27,7 @@ from commitgate_local.server.doorway import Doorway
 from commitgate_local.server.idempotency import IdempotencyStore
 from commitgate_local.server.metrics import METRICS_TYPE, Gauges
 from commitgate_local.server.model_list import ServedModel, model_list
+from commitgate_local.server.prepared_chats import PreparedChats
 from commitgate_local.server.refusal import RequestRefused
 from commitgate_local.server.reply_sender import JSON_TYPE
 from commitgate_local.server.server_limits import ServerLimits
@@ -81,7 +82,7 @@ def create_app(
         backend_names=names,
         limits=limits,
         token=None if token is None else BearerToken(token),
-        prompt_schema=prompt_schema,
+        chats=PreparedChats(limits, prompt_schema),
         gauges=gauges,
         clock=clock,
         wall_clock=wall_clock,

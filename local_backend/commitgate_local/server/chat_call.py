@@ -157,7 +157,7 @@ class ChatCall:
             body,
             limits=serving.limits,
             backend_names=serving.backend_names,
-            prompt_schema=serving.prompt_schema,
+            chats=serving.chats,
         )
         # Not left behind when the client leaves: threads that pile up would be a way to bring the server down.
         order = await run_sync(work, limiter=serving.preparing)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from commitgate.run.conversation import PromptSchema
-from commitgate_local.server.chat_contract import PreparedChat, prepare_chat
+from commitgate_local.server.chat_contract import PreparedChat
 from commitgate_local.server.chat_request import ChatRequest, parse_chat_request
+from commitgate_local.server.prepared_chats import PreparedChats
 from commitgate_local.server.refusal import unknown_model
 from commitgate_local.server.server_limits import ServerLimits
 
@@ -21,7 +21,7 @@ class ChatOrder:
 
 
 def read_order(
-    body: bytes, *, limits: ServerLimits, backend_names: Mapping[str, str], prompt_schema: PromptSchema
+    body: bytes, *, limits: ServerLimits, backend_names: Mapping[str, str], chats: PreparedChats
 ) -> ChatOrder:
     """Return what a body asks for, compiled.
 
@@ -29,7 +29,7 @@ def read_order(
         body: the whole body.
         limits: the server's limits.
         backend_names: the models that are served: what clients call them, and what the backend does.
-        prompt_schema: whether models are shown the schema: see ``prepare_chat``.
+        chats: compiles, or remembers.
 
     Raises:
         RequestRefused: it cannot be served.
@@ -38,8 +38,7 @@ def read_order(
     model = backend_names.get(request.model)
     if model is None:
         raise unknown_model()
-    prepared = prepare_chat(request, limits=limits, model=model, prompt_schema=prompt_schema)
-    return ChatOrder(request=request, prepared=prepared)
+    return ChatOrder(request=request, prepared=chats.prepare(request, model))
 
 
 __all__ = ["ChatOrder", "read_order"]

@@ -11,12 +11,12 @@ import anyio
 from starlette.datastructures import Headers
 
 from commitgate.backends.base import Backend
-from commitgate.run.conversation import PromptSchema
 from commitgate_local.server.admission import Admission
 from commitgate_local.server.authorization import BearerToken
 from commitgate_local.server.idempotency import IdempotencyStore
 from commitgate_local.server.metrics import Gauges, ServerMetrics
 from commitgate_local.server.model_list import ServedModel
+from commitgate_local.server.prepared_chats import PreparedChats
 from commitgate_local.server.refusal import wrong_key
 from commitgate_local.server.server_limits import ServerLimits
 
@@ -41,7 +41,7 @@ class Serving:
         backend_names: the same by the name that clients use: what the backend calls them.
         limits: bounds of the server.
         token: what a client must bring; None where everyone may ask.
-        prompt_schema: whether models are shown the schema: see ``prepare_chat``.
+        chats: compiles what is asked for, or remembers it.
         gauges: tells numbers of the masks; None where there are none.
         clock: seconds that never go back.
         wall_clock: seconds since 1970.
@@ -56,7 +56,7 @@ class Serving:
     backend_names: Mapping[str, str]
     limits: ServerLimits
     token: BearerToken | None
-    prompt_schema: PromptSchema
+    chats: PreparedChats
     gauges: Gauges | None
     clock: Callable[[], float]
     wall_clock: Callable[[], float]
