@@ -7,7 +7,8 @@ precision, timed on layers of the model itself, whose logits stay near those of 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import Final, cast
 
 import torch
@@ -68,14 +69,30 @@ def make_runtime(
     most = _most_tokens(model, slots=slots, cache_bytes=cache_bytes, wanted=context_tokens)
     reason = why_unknown(model)
     if reason is None:
-        with model_breaks():
-            found = _own(model, precision, slots, min(most, known_context(model)))
+        device = decoder(model).embed_tokens.weight.device
+        if precision != "auto":
+            check_runs(cast("Precision", precision), device)
+        with _breaks():
+            found = _own(model, precision, device, slots, min(most, known_context(model)))
         if found is not None:
             return found
         reason = "its logits differ from those of transformers"
     if precision not in ("auto", "float32"):
         raise MisuseError(f"the precision {precision!r} needs the own runtime, which this model cannot use: {reason}")
     return TransformersRuntime(model, slots=slots, context_tokens=most)
+
+
+@contextmanager
+def _breaks() -> Generator[None]:
+    """Map what the model raises, but not what we say to the caller."""
+    refused: MisuseError | None = None
+    with model_breaks():
+        try:
+            yield
+        except MisuseError as error:
+            refused = error
+    if refused is not None:
+        raise refused
 
 
 def _check_count(name: str, value: object) -> None:
@@ -105,19 +122,24 @@ def _token_bytes(model: CausalModel) -> int:
     return max(1, 4 * 2 * layers * kv_heads * size)
 
 
-def _own(model: CausalModel, precision: str, slots: int, context_tokens: int) -> Runtime | None:
+def _own(model: CausalModel, precision: str, device: torch.device, slots: int, context_tokens: int) -> Runtime | None:
     """Return the own runtime in the wanted or the best precision; None where it does not compute what the model does."""
-    device = decoder(model).embed_tokens.weight.device
-    if precision != "auto":
-        check_runs(cast("Precision", precision), device)
     probe = _probe(model, context_tokens)
     wanted = _module_logits(model, probe)
+    exact = LlamaRuntime(model, precision="float32", slots=slots, context_tokens=context_tokens)
+    if _loss(_own_logits(exact, probe), wanted) > _TOLERANCES["float32"]:
+        # Not rounding, but another computation.
+        return None
     order = [cast("Precision", precision)] if precision != "auto" else _by_speed(model, device)
     for candidate in order:
+        if candidate == "float32":
+            return exact
         found = LlamaRuntime(model, precision=candidate, slots=slots, context_tokens=context_tokens)
         if _loss(_own_logits(found, probe), wanted) <= _TOLERANCES[candidate]:
             return found
-    return None
+    if precision == "auto":
+        return exact
+    raise MisuseError(f"the precision {precision!r} changes this model's logits too much; take 'float32' or 'auto'")
 
 
 def _by_speed(model: CausalModel, device: torch.device) -> list[Precision]:

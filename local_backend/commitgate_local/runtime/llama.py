@@ -17,7 +17,7 @@ from commitgate_local.model_errors import model_breaks
 from commitgate_local.runtime.attention import Attention
 from commitgate_local.runtime.base import Row, SlotLengths
 from commitgate_local.runtime.kv_cache import KeyValueCache
-from commitgate_local.runtime.llama_weights import Layer, LlamaConfig, decoder, pack_layer
+from commitgate_local.runtime.llama_weights import Layer, LlamaConfig, decoder, norm_weight, pack_layer
 from commitgate_local.runtime.precision import Precision, activation_type, pack_linear
 from commitgate_local.transformers_runtime import CausalModel
 
@@ -40,7 +40,11 @@ class LlamaRuntime:
         self._device, self._kind = weight.device, activation_type(precision, weight.device)
         self._embedding = weight
         self._layers = [pack_layer(layer, precision) for layer in parts.layers]
-        self._norm, self._epsilon = parts.norm.weight.detach().to(self._kind), parts.norm.variance_epsilon
+        self._norm, self._epsilon = norm_weight(parts.norm.weight, self._kind), parts.norm.variance_epsilon
+        self._floors = {
+            size: torch.tensor((size * self._epsilon) ** 0.5, device=self._device)
+            for size in (self._norm.numel(), attention.head_dim)
+        }
         self._head = pack_linear(head.weight, head.bias, precision)
         self._heads, self._kv_heads = config.num_attention_heads, config.num_key_value_heads
         self._size, self._scaling = attention.head_dim, attention.scaling
@@ -124,9 +128,7 @@ class LlamaRuntime:
         ids = torch.tensor([token for row in rows for token in row.ids], device=self._device)
         at = torch.tensor([row.start + number for row in rows for number in range(len(row.ids))], device=self._device)
         base = torch.tensor([row.slot for row in rows for _ in row.ids], device=self._device) * self._cache.capacity
-        attention = Attention(
-            rows, groups=self._heads // self._kv_heads, kind=self._kind, device=self._device
-        )
+        attention = Attention(rows, groups=self._heads // self._kv_heads, kind=self._kind, device=self._device)
         turns = self._turns_of(self._cache.capacity)[at][:, None]
         hidden = functional.embedding(ids, self._embedding).to(self._kind)
         for layer, cache in zip(self._layers, self._cache.layers, strict=True):
@@ -153,11 +155,17 @@ class LlamaRuntime:
         cache.view(-1, *cache.shape[2:]).index_copy_(0, places, mixed[:, self._heads :])
         found = attention.attend(mixed[:, : self._heads], cache, self._scaling)
         hidden = layer.out(found).add_(hidden)
-        gate, up = layer.gate_up(self._normed(hidden, layer.mlp_norm)).chunk(2, -1)
-        return layer.down(functional.silu(gate).mul_(up)).add_(hidden)
+        both = layer.gate_up(self._normed(hidden, layer.mlp_norm))
+        half = both.shape[1] // 2
+        return layer.down(functional.silu(both[:, :half]).mul_(both[:, half:])).add_(hidden)
 
     def _normed(self, hidden: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-        return functional.rms_norm(hidden, (weight.numel(),), weight, self._epsilon)
+        if self._kind != torch.float32:
+            return functional.rms_norm(hidden, (weight.numel(),), weight, self._epsilon)
+        # As one length of the numbers and the epsilon, times a weight that holds the root of their count (see
+        # ``Layer``): four calls, where torch's own makes ten, and calls are what a small model's time goes into.
+        length = torch.linalg.vector_norm(hidden, 2, -1, keepdim=True)
+        return (hidden * weight).div_(torch.hypot(length, self._floors[weight.numel()]))
 
     def _turn(self, heads: torch.Tensor, turns: torch.Tensor) -> None:
         """Turn pairs of numbers by their positions, in place. [tokens, heads, head_dim]"""

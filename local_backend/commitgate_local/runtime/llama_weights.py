@@ -81,7 +81,7 @@ class Layer:
     """Hold one layer, packed.
 
     Attributes:
-        attention_norm, mlp_norm: weights of the norms before each half.
+        attention_norm, mlp_norm: weights of the norms before each half; see ``norm_weight``.
         query_norm, key_norm: weights of the norms of each head; None where there are none.
     """
 
@@ -132,18 +132,24 @@ def pack_layer(layer: DecoderLayer, precision: Precision) -> Layer:
     norms = [cast("Norm | None", getattr(attention, name, None)) for name in ("q_norm", "k_norm")]
     order = _pairs(size, attention.q_proj.weight.device)
     kind = activation_type(precision, attention.q_proj.weight.device)
-    query_norm, key_norm = [None if norm is None else norm.weight.detach()[order].to(kind) for norm in norms]
+    query_norm, key_norm = [None if norm is None else norm_weight(norm.weight[order], kind) for norm in norms]
     projections = [(attention.q_proj, order), (attention.k_proj, order), (attention.v_proj, None)]
     return Layer(
-        attention_norm=layer.input_layernorm.weight.detach().to(kind),
+        attention_norm=norm_weight(layer.input_layernorm.weight, kind),
         qkv=_pack_together([_ordered(part, rows) for part, rows in projections], precision),
         query_norm=query_norm,
         key_norm=key_norm,
         out=pack_linear(attention.o_proj.weight, attention.o_proj.bias, precision),
-        mlp_norm=layer.post_attention_layernorm.weight.detach().to(kind),
+        mlp_norm=norm_weight(layer.post_attention_layernorm.weight, kind),
         gate_up=_pack_together([_ordered(mlp.gate_proj, None), _ordered(mlp.up_proj, None)], precision),
         down=pack_linear(mlp.down_proj.weight, mlp.down_proj.bias, precision),
     )
+
+
+def norm_weight(weight: torch.Tensor, kind: torch.dtype) -> torch.Tensor:
+    """Return a norm's weight; in float32 times the root of its size, so that numbers are divided by their length."""
+    weight = weight.detach()
+    return weight.float() * weight.numel() ** 0.5 if kind == torch.float32 else weight.to(kind)
 
 
 def _pairs(size: int, device: torch.device) -> torch.Tensor:
@@ -176,6 +182,7 @@ __all__ = [
     "LlamaConfig",
     "decoder",
     "known_context",
+    "norm_weight",
     "pack_layer",
     "why_unknown",
 ]

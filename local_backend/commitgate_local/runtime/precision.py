@@ -115,17 +115,20 @@ def _pack_bytes(weight: torch.Tensor) -> Linear:
     packed = _fbgemm_weight(weight)
     run = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32
     most, zero_point = _input_range()
-    finer = 2.0 * most
+    # As tensors: a Python number is made one in every call, which costs as much as the multiplication.
+    parts, finer = torch.tensor(1.0 / most), torch.tensor(2.0 * most)
+    smallest = torch.tensor(_SMALLEST)
 
     def linear(rows: torch.Tensor) -> torch.Tensor:
-        step = torch.linalg.vector_norm(rows, float("inf"), -1, keepdim=True).div_(most).clamp_min_(_SMALLEST)
+        step = torch.linalg.vector_norm(rows, float("inf"), -1, keepdim=True).mul_(parts)
+        exact = rows / torch.maximum(step, smallest)
         # What rounding loses goes through the same weights once more: a second row costs next to nothing, and one byte
         # of activations alone would lose a tenth of the logits.
         pair = rows.new_empty((2, *rows.shape))
-        exact = rows / step
         torch.sub(exact, torch.round(exact, out=pair[0]), out=pair[1]).mul_(finer)
-        coarse, fine = cast("torch.Tensor", run(pair.view(-1, rows.shape[-1]), 1.0, zero_point, packed)).chunk(2)
-        return coarse.add_(fine, alpha=1.0 / finer).mul_(step)
+        found = cast("torch.Tensor", run(pair.view(-1, rows.shape[-1]), 1.0, zero_point, packed))
+        found = found.view(2, rows.shape[0], -1)
+        return found[0].addcdiv_(found[1], finer).mul_(step)
 
     return linear
 
