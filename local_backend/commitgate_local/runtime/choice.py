@@ -17,6 +17,7 @@ from commitgate.argument import check_int
 from commitgate.errors import MisuseError, ModelRunError
 from commitgate_local.model_errors import model_breaks
 from commitgate_local.runtime.base import Row, Runtime
+from commitgate_local.runtime.lengths import euclidean
 from commitgate_local.runtime.llama import LlamaRuntime
 from commitgate_local.runtime.llama_weights import decoder, known_context, pack_layer, why_unknown
 from commitgate_local.runtime.precision import Precision, check_precision, check_runs
@@ -123,14 +124,14 @@ def _token_bytes(model: CausalModel) -> int:
 
 
 def _own(model: CausalModel, precision: str, device: torch.device, slots: int, context_tokens: int) -> Runtime | None:
-    """Return the own runtime in the wanted or the best precision; None where it does not compute what the model does."""
+    """Return the own runtime, in the wanted or the best precision; None where it computes something else."""
     probe = _probe(model, context_tokens)
     wanted = _module_logits(model, probe)
     exact = LlamaRuntime(model, precision="float32", slots=slots, context_tokens=context_tokens)
     if _loss(_own_logits(exact, probe), wanted) > _TOLERANCES["float32"]:
         # Not rounding, but another computation.
         return None
-    order = [cast("Precision", precision)] if precision != "auto" else _by_speed(model, device)
+    order: list[Precision] = [cast("Precision", precision)] if precision != "auto" else _by_speed(model, device)
     for candidate in order:
         if candidate == "float32":
             return exact
@@ -208,8 +209,8 @@ def _loss(found: torch.Tensor, wanted: torch.Tensor) -> float:
     if not bool(torch.isfinite(wanted).all()):
         # A broken model is run as it is: its logits are no numbers, and the loop says so.
         return 0.0 if torch.equal(torch.isfinite(found), torch.isfinite(wanted)) else float("inf")
-    spread = (wanted - wanted.mean(-1, keepdim=True)).norm(dim=-1).clamp_min(1e-12)
-    loss = float(((found - wanted).norm(dim=-1) / spread).mean())
+    spread = euclidean(wanted - wanted.mean(-1, keepdim=True)).clamp_min(1e-12)
+    loss = float((euclidean(found - wanted) / spread).mean())
     return loss if loss == loss else float("inf")
 
 

@@ -1,7 +1,8 @@
 """Keep keys and values of several conversations, bounded, one slot each.
 
-Every layer has one tensor ``[slots, capacity, 2 * kv_heads, head_dim]``: a token's keys and values stand together, so one
-copy a layer stores a whole pass, whatever rows it has. The capacity doubles when a text outgrows it, up to the bound.
+Every layer has one tensor ``[slots, capacity, 2 * kv_heads, head_dim]``: a token's keys and values stand together,
+so one copy a layer stores a whole pass, whatever rows it has. The capacity doubles when a text outgrows it, up to the
+bound.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ class KeyValueCache:
         shape = (self._slots, capacity, *self._shape)
         if self._device.type == "cpu" and self._kind == torch.float32:
             # The system hands out pages of nought when they are touched; filling them would take them at once.
-            return torch.from_numpy(np.zeros(shape, np.float32))
+            return torch.as_tensor(np.zeros(shape, np.float32))
         return torch.zeros(shape, dtype=self._kind, device=self._device)
 
 

@@ -17,6 +17,7 @@ from commitgate_local.model_errors import model_breaks
 from commitgate_local.runtime.attention import Attention
 from commitgate_local.runtime.base import Row, SlotLengths
 from commitgate_local.runtime.kv_cache import KeyValueCache
+from commitgate_local.runtime.lengths import euclidean
 from commitgate_local.runtime.llama_weights import Layer, LlamaConfig, decoder, norm_weight, pack_layer
 from commitgate_local.runtime.precision import Precision, activation_type, pack_linear
 from commitgate_local.transformers_runtime import CausalModel
@@ -145,14 +146,16 @@ class LlamaRuntime:
         cache: torch.Tensor,
         attention: Attention,
     ) -> torch.Tensor:
-        mixed = layer.qkv(self._normed(hidden, layer.attention_norm)).view(hidden.shape[0], -1, self._size)
+        flat = layer.qkv(self._normed(hidden, layer.attention_norm))
+        mixed = flat.view(hidden.shape[0], -1, self._size)
         turning = self._heads + self._kv_heads
         if layer.query_norm is not None and layer.key_norm is not None:
             queries, keys = mixed[:, : self._heads], mixed[:, self._heads : turning]
             queries.copy_(self._normed(queries, layer.query_norm))
             keys.copy_(self._normed(keys, layer.key_norm))
         self._turn(mixed[:, :turning], turns)
-        cache.view(-1, *cache.shape[2:]).index_copy_(0, places, mixed[:, self._heads :])
+        held = cache.view(-1, 2 * self._kv_heads * self._size)
+        held.index_copy_(0, places, flat[:, self._heads * self._size :])
         found = attention.attend(mixed[:, : self._heads], cache, self._scaling)
         hidden = layer.out(found).add_(hidden)
         both = layer.gate_up(self._normed(hidden, layer.mlp_norm))
@@ -164,15 +167,17 @@ class LlamaRuntime:
             return functional.rms_norm(hidden, (weight.numel(),), weight, self._epsilon)
         # As one length of the numbers and the epsilon, times a weight that holds the root of their count (see
         # ``Layer``): four calls, where torch's own makes ten, and calls are what a small model's time goes into.
-        length = torch.linalg.vector_norm(hidden, 2, -1, keepdim=True)
+        length = euclidean(hidden)
         return (hidden * weight).div_(torch.hypot(length, self._floors[weight.numel()]))
 
     def _turn(self, heads: torch.Tensor, turns: torch.Tensor) -> None:
         """Turn pairs of numbers by their positions, in place. [tokens, heads, head_dim]"""
-        pairs = heads.float().unflatten(-1, (-1, 2)) if self._kind != torch.float32 else heads.unflatten(-1, (-1, 2))
-        turned = torch.view_as_complex(pairs).mul_(turns)
-        if self._kind != torch.float32:
-            heads.copy_(torch.view_as_real(turned).flatten(-2))
+        # Within a token the heads stand close together, so pairs can be looked at without a copy.
+        pairs = heads.view(heads.shape[0], heads.shape[1], -1, 2)
+        if self._kind == torch.float32:
+            torch.view_as_complex(pairs).mul_(turns)
+        else:
+            pairs.copy_(torch.view_as_real(torch.view_as_complex(pairs.float()).mul_(turns)))
 
     def _turns_of(self, tokens: int) -> torch.Tensor:
         if self._turns.shape[0] < tokens:
@@ -185,8 +190,8 @@ class LlamaRuntime:
 
     def _logits(self, rows: Sequence[Row], hidden: torch.Tensor) -> torch.Tensor:
         if not bool(torch.isfinite(hidden.sum())):
-            for row, sum_ in zip(rows, hidden.sum(-1).tolist(), strict=True):
-                if sum_ != sum_ or abs(sum_) == float("inf"):
+            for number, row in enumerate(rows):
+                if not bool(torch.isfinite(hidden[number]).all()):
                     self._cache.mark_broken(row.slot)
         wanting = [number for number, row in enumerate(rows) if row.wants_logits]
         if not wanting:

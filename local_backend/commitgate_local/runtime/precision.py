@@ -17,6 +17,7 @@ from torch.nn import functional
 
 from commitgate.argument import check_choice
 from commitgate.errors import MisuseError
+from commitgate_local.runtime.lengths import largest
 
 Precision: TypeAlias = Literal["float32", "bfloat16", "float16", "int8"]
 
@@ -107,20 +108,20 @@ def _pack_bfloat16(weight: torch.Tensor) -> Linear:
 
 
 def _laid_out_linear(weight: torch.Tensor) -> Linear:
-    run = torch.ops.mkldnn._linear_pointwise
+    run = torch.ops.mkldnn._linear_pointwise.default
     return lambda rows: cast("torch.Tensor", run(rows.bfloat16(), weight, None, "none", [], "")).float()
 
 
 def _pack_bytes(weight: torch.Tensor) -> Linear:
     packed = _fbgemm_weight(weight)
-    run = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32
+    run = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32.default
     most, zero_point = _input_range()
     # As tensors: a Python number is made one in every call, which costs as much as the multiplication.
     parts, finer = torch.tensor(1.0 / most), torch.tensor(2.0 * most)
     smallest = torch.tensor(_SMALLEST)
 
     def linear(rows: torch.Tensor) -> torch.Tensor:
-        step = torch.linalg.vector_norm(rows, float("inf"), -1, keepdim=True).mul_(parts)
+        step = largest(rows).mul_(parts)
         exact = rows / torch.maximum(step, smallest)
         # What rounding loses goes through the same weights once more: a second row costs next to nothing, and one byte
         # of activations alone would lose a tenth of the logits.
@@ -147,7 +148,7 @@ def _pack_weight_bytes(weight: torch.Tensor) -> Linear:
     scale = weight.abs().amax(1).clamp_min_(_SMALLEST) / _LARGEST
     kept = (weight / scale[:, None]).round_().to(torch.int8)
     scale = scale.to(torch.bfloat16)
-    run = torch.ops.aten._weight_int8pack_mm
+    run = torch.ops.aten._weight_int8pack_mm.default
     return lambda rows: cast("torch.Tensor", run(rows.bfloat16(), kept, scale)).float()
 
 
@@ -157,7 +158,7 @@ def _input_range() -> tuple[int, int]:
 
     Processors without VNNI add pairs of products in 16 bits; full bytes would be cut there, so it is tried out.
     """
-    run = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32
+    run = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32.default
     ones = torch.ones(1, 64)
     found = cast("torch.Tensor", run(ones * _LARGEST, 1.0, _LARGEST + 1, _fbgemm_weight(ones.expand(16, 64))))
     if abs(float(found[0, 0]) / _LARGEST - ones.shape[1]) < 1.0:
