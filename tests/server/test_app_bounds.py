@@ -51,6 +51,21 @@ async def test_body_is_bounded(extra: int, status: int, is_announced: bool) -> N
     assert response.status_code == status
 
 
+async def test_body_is_not_read_past_its_bound() -> None:
+    app, _ = app_of(limits=ServerLimits(body_bytes=100))
+    read: list[bytes] = []
+
+    async def pieces() -> Any:
+        while len(read) < 1_000:
+            read.append(b" " * 10)
+            yield read[-1]
+
+    async with client_of(app) as client:
+        response = await client.post(PATH, content=pieces(), headers=JSON)
+    assert response.status_code == 413
+    assert len(read) == 11
+
+
 async def test_body_that_does_not_come_is_given_up() -> None:
     app, backend = app_of(limits=ServerLimits(body_s=0.001))
 
