@@ -115,9 +115,7 @@ class Masks:
     @property
     def size_bytes(self) -> int:
         """Return the memory that masks and walks take now."""
-        return sum(
-            cache.size_bytes for cache in (self._memo, self._packed, self._shared, self._walker)
-        )
+        return sum(cache.size_bytes for cache in (self._memo, self._packed, self._shared, self._walker))
 
     @property
     def remembered(self) -> int:
