@@ -1,5 +1,6 @@
 """Shared fixtures: both event loops, Ctrl-C as at a terminal, a process that is left as it was, Postgres."""
 
+import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -7,6 +8,9 @@ from collections.abc import Iterator
 import pytest
 from ledger.postgres_server import PostgresServer, find_binaries, running_server
 from process_state import changes, process_state
+
+# What the fastest precision is depends on the machine, and so would the text that a model writes.
+os.environ.setdefault("COMMITGATE_PRECISION", "float32")
 
 
 @pytest.fixture(params=["asyncio", "trio"])

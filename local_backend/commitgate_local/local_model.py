@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
-from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from commitgate.backends.base import BackendIdentity, Fault
-from commitgate.errors import ModelRunError
+from commitgate.errors import ModelLoadError, ModelRunError
+from commitgate_local.answer import Question
 from commitgate_local.engine import MaskEngine
 from commitgate_local.forced import ForcedRuns
-from commitgate_local.forward import ModelForward
-from commitgate_local.generate import Decoding, decode
 from commitgate_local.models import LoadedModel, Progress, load
+from commitgate_local.runtime import SLOTS, make_runtime
+from commitgate_local.scheduler import WAITING, Scheduler
 from commitgate_local.store import ModelStore, cache_folder
 from commitgate_local.vocabulary import Vocabulary
 
@@ -23,62 +24,110 @@ if TYPE_CHECKING:
 
 BACKEND_NAME = "local"
 
-# How long a waiting request sleeps before it asks again whether it was cancelled.
-_WAIT_S = 0.05
+PRECISION_VARIABLE: Final = "COMMITGATE_PRECISION"
+"""Environment variable with the precision of models for which the program names none."""
 
 
 class LocalModel:
-    """Generate with one model, one answer at a time; further requests wait their turn.
+    """Generate with one model. Usable from many threads: their answers are written side by side.
 
     Args:
-        loaded: the model.
+        loaded: the model; its weights are taken over in the precision in which it runs, and it may be dropped.
         cache_dir: folder for what may be kept between runs; None keeps nothing.
+        precision: ``float32``, ``bfloat16``, ``int8`` (CPU) or ``float16`` (CUDA); ``auto`` measures which of them is
+            fast enough here to be worth what it rounds away; None takes ``COMMITGATE_PRECISION``, else ``auto``.
+        slots: most answers that are written at once, at least 1. Keys and values of each have an equal share of 2 GiB.
+        waiting: most further answers that wait; one more ends with a fault of kind ``overload``.
 
     Raises:
-        ModelLoadError: the bytes of the tokenizer's tokens cannot be known for certain.
+        ModelLoadError: the bytes of the tokenizer's tokens cannot be known for certain, or the model cannot be run.
+        MisuseError: the precision cannot run here, or a number is out of its range.
     """
 
-    def __init__(self, loaded: LoadedModel, *, cache_dir: Path | None = None) -> None:
-        self._loaded = loaded
+    def __init__(
+        self,
+        loaded: LoadedModel,
+        *,
+        cache_dir: Path | None = None,
+        precision: str | None = None,
+        slots: int = SLOTS,
+        waiting: int = WAITING,
+    ) -> None:
+        self._tokenizer = loaded.tokenizer
         vocabulary = Vocabulary.of_tokenizer(
             loaded.tokenizer, width=loaded.width, stop_ids=loaded.stop_ids, cache_dir=cache_dir
         )
         self._engine = MaskEngine(vocabulary, cache_dir=cache_dir)
         self._forced_runs = ForcedRuns(loaded.tokenizer, vocabulary)
-        self._turn = Lock()
+        wanted = precision or os.environ.get(PRECISION_VARIABLE) or "auto"
+        try:
+            runtime = make_runtime(loaded.model, precision=wanted, slots=slots)
+        except ModelRunError as error:
+            raise ModelLoadError(f"the model {loaded.name!r} cannot be run: {error}") from error
+        self._scheduler = Scheduler(runtime, waiting=waiting)
+        self._context_tokens = runtime.context_tokens
+        self._identity = BackendIdentity(
+            backend=BACKEND_NAME,
+            model=loaded.name,
+            # Other roundings of the same weights are other weights: their answers differ.
+            model_revision=f"{loaded.revision}/{runtime.precision}",
+            tokenizer_fingerprint=vocabulary.fingerprint,
+        )
 
     @staticmethod
-    def load(name_or_path: str = "", *, cache_dir: Path | None = None, progress: Progress | None = None) -> LocalModel:
-        """Load a model. Blocks for seconds; the first time for a GGUF file, some 25.
+    def load(
+        name_or_path: str = "",
+        *,
+        cache_dir: Path | None = None,
+        progress: Progress | None = None,
+        precision: str | None = None,
+        slots: int = SLOTS,
+        waiting: int = WAITING,
+    ) -> LocalModel:
+        """Load a model, onto a CUDA device where there is one. Blocks for seconds; for a new GGUF file, some 25.
 
         Args:
             name_or_path: ``""`` for the bundled model; else a model folder or a GGUF file.
             cache_dir: where converted models and vocabularies are kept; None takes ``COMMITGATE_CACHE``, else the
                 user's cache folder.
             progress: called in this thread with what is done now and the part done, in [0, 1].
+            precision: see the class.
+            slots: see the class.
+            waiting: see the class.
 
         Raises:
             ModelLoadError: it cannot be found, loaded or trusted; the message says what to do.
             MissingExtraError: a part needed to read GGUF files is not installed.
+            MisuseError: the precision cannot run here, or a number is out of its range.
         """
         folder = cache_dir or cache_folder()
         loaded = load(name_or_path, store=ModelStore(folder), progress=progress)
-        return LocalModel(loaded, cache_dir=folder / "vocabularies")
+        return LocalModel(loaded, cache_dir=folder / "vocabularies", precision=precision, slots=slots, waiting=waiting)
 
     @property
     def identity(self) -> BackendIdentity:
         """Return what answers, for the receipt."""
-        return BackendIdentity(
-            backend=BACKEND_NAME,
-            model=self._loaded.name,
-            model_revision=self._loaded.revision,
-            tokenizer_fingerprint=self._engine.vocabulary.fingerprint,
-        )
+        return self._identity
 
     @property
     def engine(self) -> MaskEngine:
         """Return the masks over this model's vocabulary."""
         return self._engine
+
+    @property
+    def context_tokens(self) -> int:
+        """Return the most tokens of prompt and answer together."""
+        return self._context_tokens
+
+    @property
+    def in_flight(self) -> int:
+        """Return how many answers are being written."""
+        return self._scheduler.in_flight
+
+    @property
+    def queued(self) -> int:
+        """Return how many wait for that."""
+        return self._scheduler.queued
 
     def prepare(self, contract: Contract[object]) -> None:
         """Compile a contract for this vocabulary, so that its errors come before a request. Blocks; remembered.
@@ -96,7 +145,7 @@ class LocalModel:
         Args:
             request: what to write; its ``model`` is not looked at.
             emit: called in this thread with each event: text, then usage and how it ended; or a fault alone.
-            cancelled: asked while waiting and between forward passes; True returns without any further event.
+            cancelled: asked between forward passes, in other threads too; True returns without any further event.
 
         Raises:
             ContractError: the contract cannot be compiled; before any event.
@@ -105,27 +154,23 @@ class LocalModel:
         engine = self._engine
         matcher = engine.matcher(request.contract) if request.is_constrained else engine.matcher_of_anything()
         try:
-            prompt = self._loaded.tokenizer.chat([(message.role, message.content) for message in request.messages])
-            forward = ModelForward(self._loaded.model)
+            prompt = self._tokenizer.chat([(message.role, message.content) for message in request.messages])
         except ModelRunError as error:
             emit(Fault(kind="model", message=str(error)))
             return
-        decoding = Decoding(
-            forward=forward,
+        question = Question(
             matcher=matcher,
-            vocabulary=self._engine.vocabulary,
+            vocabulary=engine.vocabulary,
             prompt=prompt,
             sampling=request.sampling,
             forced_runs=self._forced_runs if request.forced and request.is_constrained else None,
-            context_tokens=self._loaded.context_tokens,
+            context_tokens=self._context_tokens,
         )
-        while not self._turn.acquire(timeout=_WAIT_S):
-            if cancelled():
-                return
-        try:
-            decode(decoding, emit, cancelled)
-        finally:
-            self._turn.release()
+        self._scheduler.run(question, emit, cancelled)
+
+    def close(self) -> None:
+        """Keep in the cache folder what is worth it for the next start. The model can be used further."""
+        self._engine.close()
 
 
-__all__ = ["BACKEND_NAME", "LocalModel"]
+__all__ = ["BACKEND_NAME", "PRECISION_VARIABLE", "LocalModel"]

@@ -18,7 +18,7 @@ from commitgate.errors import MissingExtraError, ModelLoadError
 from commitgate_local.bundled import BUNDLED_FILE, BUNDLED_NAME, BUNDLED_PACKAGE, BUNDLED_REPOSITORY
 from commitgate_local.store import ModelStore, cache_folder, sampled_digest
 from commitgate_local.tokenizer import Tokenizer
-from commitgate_local.transformers_runtime import CausalModel, load_model, load_tokenizer, save
+from commitgate_local.transformers_runtime import CausalModel, load_model, load_tokenizer, on_best_device, save
 
 Progress: TypeAlias = Callable[[str, float], None]
 
@@ -44,7 +44,7 @@ class LoadedModel:
     Attributes:
         name: its name, for people.
         revision: digest that tells its weights and configuration apart from others.
-        model: the network, float32, in evaluation mode.
+        model: the network, float32, in evaluation mode; on a CUDA device where there is one.
         tokenizer: its tokenizer.
         stop_ids: ids that end a text, from its configuration.
         width: number of logits columns.
@@ -172,7 +172,7 @@ def _load_folder(folder: Path, name: str, revision: str, report: Progress) -> Lo
     if not (folder / "config.json").is_file():
         raise ModelLoadError(f"{folder} is not a model folder: it has no config.json")
     tokenizer = Tokenizer.load(folder)
-    model = load_model(folder)
+    model = on_best_device(load_model(folder))
     head = model.get_output_embeddings()
     if head is None:
         raise ModelLoadError(f"the model in {folder.name!r} has no output layer; it is not a language model")

@@ -59,7 +59,7 @@ def draw(logits: torch.Tensor, mask: Mask, sampling: Sampling, generator: torch.
     """Draw one legal token.
 
     Args:
-        logits: [vocab] float32, raw; not changed.
+        logits: [vocab] of any precision, raw; not changed.
         mask: which tokens are legal. [vocab] bool
         sampling: temperature, top-k and top-p. Temperature 0 takes the likeliest, of equals the one with lowest id.
         generator: where randomness comes from; advanced by one number a draw, by none at temperature 0.
@@ -71,7 +71,7 @@ def draw(logits: torch.Tensor, mask: Mask, sampling: Sampling, generator: torch.
     """
     # Widened by numpy, not by torch: for so few numbers torch wakes its threads, which on a busy machine costs more
     # than the whole draw.
-    raw = logits.detach().cpu().numpy().astype(np.float64)
+    raw = logits.detach().float().cpu().numpy().astype(np.float64)
     total = _log_sum_exp(raw)
     if not math.isfinite(total):
         raise ModelRunError("the model's logits are not finite numbers; its weights or its precision are broken")

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 from commitgate.backends.base import Fault
 from commitgate.errors import MisuseError, ModelRunError
 from commitgate_local.answer import Answer
+from commitgate_local.model_errors import model_breaks
 from commitgate_local.runtime.base import Row
 
 if TYPE_CHECKING:
@@ -164,6 +165,23 @@ class Scheduler:
     # What follows runs in the model's thread alone.
 
     def _work(self) -> None:
+        try:
+            self._serve()
+        except Exception as error:  # noqa: BLE001 - every caller raises it; here nobody would hear it, and they would wait
+            self._give_up(error)
+
+    def _give_up(self, error: Exception) -> None:
+        """Hand an error to everybody, and forget what the slots hold."""
+        with self._changed:
+            for request in (*self._active, *self._waiting):
+                request.error = error
+                request.events.append(None)
+            self._active, self._waiting = [], deque()
+            self._held = [[] for _ in self._held]
+            self._thread = None
+            self._changed.notify_all()
+
+    def _serve(self) -> None:
         while self._choose():
             rows = self._rows()
             if not rows:
@@ -207,7 +225,7 @@ class Scheduler:
             self._take_slot(request, list(request.question.prompt))
 
     def _take_slot(self, request: _Request, prompt: list[int]) -> None:
-        """Give a request the free slot that begins like its prompt for longest, of equals the one unused for longest."""
+        """Give a request the free slot that begins most like its prompt, of equals the one unused for longest."""
         taken = {other.slot for other in self._active if other.slot is not None}
         free = [slot for slot in range(self._runtime.slots) if slot not in taken]
         shared = {slot: _common(self._held[slot], prompt) for slot in range(self._runtime.slots)}
@@ -248,7 +266,8 @@ class Scheduler:
 
     def _pass(self, rows: list[tuple[_Request, Row]]) -> None:
         try:
-            logits = self._runtime.step([row for _, row in rows])
+            with model_breaks():
+                logits = list(self._runtime.step([row for _, row in rows]))
         except ModelRunError as error:
             self._broken(rows, error)
             return

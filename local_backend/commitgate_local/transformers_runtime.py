@@ -43,6 +43,7 @@ class CausalModel(Protocol):
 
     def __call__(self, input_ids: torch.Tensor, **arguments: object) -> Output: ...
     def eval(self) -> CausalModel: ...
+    def to(self, device: torch.device) -> CausalModel: ...
     def save_pretrained(self, folder: Path) -> None: ...
     def get_output_embeddings(self) -> torch.nn.Linear | None: ...
 
@@ -105,6 +106,18 @@ def load_model(folder: Path, *, gguf_file: str | None = None) -> CausalModel:
     kind = cast("_ModelClass", AutoModelForCausalLM)
     with _mapped(f"the model in {gguf_file or folder.name!r}"), quiet(), _no_tensor_bar():
         return kind.from_pretrained(str(folder), **arguments).eval()
+
+
+def on_best_device(model: CausalModel) -> CausalModel:
+    """Move a model to the CUDA device where there is one.
+
+    Raises:
+        ModelLoadError: it does not fit, or the device cannot be used.
+    """
+    if not torch.cuda.is_available():
+        return model
+    with _mapped("the model, moved to the CUDA device,"):
+        return model.to(torch.device("cuda"))
 
 
 def save(part: SavableTokenizer | CausalModel, folder: Path) -> None:
@@ -204,4 +217,4 @@ def _mapped(what: str) -> Generator[None]:
         ) from error
 
 
-__all__ = ["CausalModel", "load_model", "load_tokenizer", "run_arguments", "save"]
+__all__ = ["CausalModel", "load_model", "load_tokenizer", "on_best_device", "run_arguments", "save"]

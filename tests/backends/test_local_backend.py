@@ -393,3 +393,9 @@ async def test_making_a_backend_loads_nothing() -> None:
     backend = LocalBackend(load=load)
     assert backend.name == "local"
     await backend.aclose()
+
+
+@pytest.mark.parametrize("answers", [0, -1, True, 1.5])
+def test_number_of_answers_that_makes_no_sense_is_refused(answers: Any) -> None:
+    with pytest.raises(MisuseError, match="answers"):
+        LocalBackend(answers=answers)

@@ -10,8 +10,9 @@ import torch
 from commitgate import Client, Timeouts
 from commitgate.backends.local import LocalBackend
 from commitgate.ledger import MemoryLedger
-from commitgate_local.forward import ModelForward
 from commitgate_local.local_model import LocalModel
+from commitgate_local.runtime.base import Row
+from commitgate_local.runtime.llama import LlamaRuntime
 
 NUMBERS = {"type": "array", "items": {"type": "integer"}, "minItems": 100}
 
@@ -22,13 +23,13 @@ async def test_bundled_model_stops_within_one_forward_of_a_cancel(
     bundled: LocalModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     passes: list[int] = []
-    forward = ModelForward.forward
+    step = LlamaRuntime.step
 
-    def counted(self: ModelForward, ids: Sequence[int]) -> torch.Tensor:
-        passes.append(len(ids))
-        return forward(self, ids)
+    def counted(self: LlamaRuntime, rows: Sequence[Row]) -> torch.Tensor:
+        passes.append(len(rows))
+        return step(self, rows)
 
-    monkeypatch.setattr(ModelForward, "forward", counted)
+    monkeypatch.setattr(LlamaRuntime, "step", counted)
     async with (
         Client(backends={"local": LocalBackend(load=lambda name: bundled)}, ledger=MemoryLedger()) as client,
         client.stream_structured(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from local.one_answer import write
 
 from commitgate.automaton.terms import Arena, Term
 from commitgate.backends.base import (
@@ -23,10 +23,11 @@ from commitgate.backends.base import (
     Usage,
 )
 from commitgate.errors import LimitExceededError, ModelRunError
+from commitgate_local.answer import Question
 from commitgate_local.engine import MaskEngine
 from commitgate_local.forced import ForcedRuns
-from commitgate_local.generate import PREFILL_TOKENS, Decoding, decode
 from commitgate_local.local_model import LocalModel
+from commitgate_local.scheduler import PIECE_TOKENS
 from commitgate_local.tokenizer import Tokenizer
 from commitgate_local.vocabulary import Vocabulary
 
@@ -61,11 +62,8 @@ class Toy:
         arguments = {"prompt": [0], "sampling": Sampling(), **options}
         cancelled = arguments.pop("cancelled", never)
         matcher = self.engine.matcher_of(state)
-        decode(
-            Decoding(forward=forward, matcher=matcher, vocabulary=self.vocabulary, **arguments),
-            events.append,
-            cancelled,
-        )
+        question = Question(matcher=matcher, vocabulary=self.vocabulary, **arguments)
+        write(question, forward, events.append, cancelled)
         return events
 
 
@@ -187,30 +185,29 @@ def test_logits_of_another_width_are_a_fault(scripted: Scripted) -> None:
 
 def test_prompt_is_fed_in_pieces(scripted: Scripted) -> None:
     toy = Toy(b"1")
-    for length in (1, PREFILL_TOKENS, PREFILL_TOKENS + 1, 3 * PREFILL_TOKENS + 5):
+    for length in (1, PIECE_TOKENS, PIECE_TOKENS + 1, 3 * PIECE_TOKENS + 5):
         forward = scripted(2, [0])
         prompt = list(range(length))
         toy.run(Arena().run(DIGITS, 1, 1), forward, prompt=prompt)
         assert [token for piece in forward.fed for token in piece] == prompt
-        assert all(1 <= len(piece) <= PREFILL_TOKENS for piece in forward.fed)
+        assert all(1 <= len(piece) <= PIECE_TOKENS for piece in forward.fed)
         assert forward.forwards == 1
 
 
 def test_cancel_is_heard_between_any_two_passes(scripted: Scripted) -> None:
     toy = Toy(b"1")
-    prompt = [0] * (2 * PREFILL_TOKENS + 1)
+    prompt = [0] * (2 * PIECE_TOKENS + 1)
     for heard_at in range(12):
         forward = scripted(2, [0] * 99)
-        asked = count()
         events = toy.run(
             Arena().run(DIGITS, 1),
             forward,
             prompt=prompt,
-            cancelled=lambda asked=asked, heard_at=heard_at: next(asked) >= heard_at,
+            cancelled=lambda forward=forward, heard_at=heard_at: len(forward.fed) >= heard_at,
         )
         assert all(isinstance(event, TextDelta) for event in events)
-        assert len(forward.fed) <= heard_at
-        assert next(asked) == heard_at + 1
+        assert len(forward.fed) == heard_at
+        assert len(events) <= max(0, heard_at - 3)
 
 
 def test_what_emit_raises_passes_through(scripted: Scripted) -> None:
@@ -219,15 +216,14 @@ def test_what_emit_raises_passes_through(scripted: Scripted) -> None:
     def emit(event: Event) -> None:
         raise ModelRunError("not the model's fault") if isinstance(event, Finish) else KeyError("gone")
 
-    decoding = Decoding(
-        forward=scripted(2, [0]),
+    question = Question(
         matcher=toy.engine.matcher_of(Arena().run(DIGITS, 1)),
         vocabulary=toy.vocabulary,
         prompt=[0],
         sampling=Sampling(),
     )
     with pytest.raises(KeyError):
-        decode(decoding, emit, never)
+        write(question, scripted(2, [0]), emit)
 
 
 def test_character_may_come_in_pieces(scripted: Scripted) -> None:
@@ -243,17 +239,16 @@ ONE_TEXT = b'{"kind": "ticket", "items": ["printer", "door"], "priority": "high"
 def finish_of(tiny: LocalModel, folder: Path, state: Term, *, forced: bool, seed: int, forward: Any) -> list[Event]:
     vocabulary = tiny.engine.vocabulary
     events: list[Event] = []
-    decode(
-        Decoding(
-            forward=forward,
+    write(
+        Question(
             matcher=tiny.engine.matcher_of(state),
             vocabulary=vocabulary,
             prompt=[1, 2, 3],
             sampling=Sampling(temperature=1.0, seed=seed, max_tokens=200),
             forced_runs=ForcedRuns(Tokenizer.load(folder), vocabulary) if forced else None,
         ),
+        forward,
         events.append,
-        never,
     )
     return events
 
@@ -320,17 +315,16 @@ def test_forced_runs_respect_the_limit_of_tokens(tiny: LocalModel, tiny_folder: 
     vocabulary = tiny.engine.vocabulary
     for most in (1, 2, 5):
         events: list[Event] = []
-        decode(
-            Decoding(
-                forward=scripted(448),
+        write(
+            Question(
                 matcher=tiny.engine.matcher_of(Arena().literal(ONE_TEXT)),
                 vocabulary=vocabulary,
                 prompt=[1],
                 sampling=Sampling(max_tokens=most),
                 forced_runs=ForcedRuns(Tokenizer.load(tiny_folder), vocabulary),
             ),
+            scripted(448),
             events.append,
-            never,
         )
         assert events[-2:] == [Usage(1, most), Finish(FinishReason.LENGTH, "max_tokens")]
 
@@ -346,7 +340,7 @@ def test_whatever_a_model_raises_is_a_fault_without_its_message(error: type[Exce
         def forward(self, ids: Sequence[int]) -> torch.Tensor:
             raise error("a secret")
 
-    events = Toy(b"1").run(Arena().run(DIGITS, 1), Raising(), prompt=[0] * (PREFILL_TOKENS + 1))
+    events = Toy(b"1").run(Arena().run(DIGITS, 1), Raising(), prompt=[0] * (PIECE_TOKENS + 1))
     assert events == [Fault("model", f"the model broke while running ({error.__name__})")]
 
 

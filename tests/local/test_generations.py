@@ -8,6 +8,7 @@ import pytest
 import torch
 from automaton.oracle import is_valid
 from automaton.schemas import TEN
+from local.one_answer import write
 
 from commitgate.automaton import compile
 from commitgate.backends.base import (
@@ -22,7 +23,7 @@ from commitgate.backends.base import (
     TextDelta,
 )
 from commitgate.contract import Contract
-from commitgate_local.generate import Decoding, decode
+from commitgate_local.answer import Question
 from commitgate_local.local_model import LocalModel
 
 pytestmark = pytest.mark.model
@@ -67,14 +68,13 @@ def test_sampling_from_random_logits_ends_valid_and_never_in_a_dead_end(name: st
     ended = 0
     for seed in range(RANDOM_EACH):
         events: list[Event] = []
-        decoding = Decoding(
-            forward=RandomLogits(vocabulary.width, seed),
+        question = Question(
             matcher=bundled.engine.matcher(TEN[name]),
             vocabulary=vocabulary,
             prompt=[1],
             sampling=Sampling(temperature=1.0, seed=seed, max_tokens=120),
         )
-        decode(decoding, events.append, lambda: False)
+        write(question, RandomLogits(vocabulary.width, seed), events.append)
         ended += judge(name, events)
     assert ended >= RANDOM_EACH // 2
 

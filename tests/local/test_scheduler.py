@@ -13,9 +13,8 @@ import torch
 from commitgate.automaton.terms import Arena
 from commitgate.backends.base import Event, Fault, Finish, Sampling, TextDelta
 from commitgate.errors import MisuseError, ModelRunError
-from commitgate_local.answer import Question
+from commitgate_local.answer import Answer, Question
 from commitgate_local.engine import MaskEngine
-from commitgate_local.generate import Decoding, decode
 from commitgate_local.runtime.base import Row
 from commitgate_local.scheduler import EVENTS_AHEAD, PIECE_TOKENS, Scheduler
 from commitgate_local.vocabulary import Vocabulary
@@ -70,20 +69,6 @@ class ToyRuntime:
         self.held[target_slot] = self.held[source_slot][:tokens]
 
 
-class ToyForward:
-    """Compute the same logits for one conversation."""
-
-    def __init__(self) -> None:
-        self.ids: list[int] = []
-
-    def prefill(self, ids: Sequence[int]) -> None:
-        self.ids.extend(ids)
-
-    def forward(self, ids: Sequence[int]) -> torch.Tensor:
-        self.ids.extend(ids)
-        return wish(self.ids)
-
-
 ENGINE = MaskEngine(VOCABULARY)
 
 
@@ -98,18 +83,13 @@ def question(prompt: Sequence[int], *, letters: int = 5, seed: int = 0) -> Quest
 
 def alone(prompt: Sequence[int], **options: Any) -> list[Event]:
     events: list[Event] = []
-    asked = question(prompt, **options)
-    decode(
-        Decoding(
-            forward=ToyForward(),
-            matcher=asked.matcher,
-            vocabulary=VOCABULARY,
-            prompt=prompt,
-            sampling=asked.sampling,
-        ),
-        events.append,
-        lambda: False,
-    )
+    answer = Answer(question(prompt, **options), events.append)
+    answer.begin()
+    ids: list[int] = []
+    while not answer.is_over:
+        ids += answer.pending
+        answer.pending.clear()
+        answer.take(wish(ids))
     return events
 
 

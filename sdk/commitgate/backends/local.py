@@ -1,8 +1,8 @@
 """Decode with a model on this machine: stands between the client's event loop and the decode loop's thread.
 
 ``commitgate_local`` and torch are loaded at the first request, in a worker thread. A model is loaded once and kept.
-The decode loop runs in a worker thread of its own; its events come over through a bounded stream, so it never runs far
-ahead of its reader. Leaving a stream tells the loop to stop and waits for it: at most one forward pass.
+An answer is waited for in a worker thread of its own; its events come over through a bounded stream, so it never gets
+far ahead of its reader. Leaving a stream tells it to stop and waits for that: at most one forward pass.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -20,8 +21,9 @@ import anyio.from_thread
 import anyio.to_thread
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
+from commitgate.argument import check_int
 from commitgate.backends.base import BackendIdentity, Event, EventStream, GenerationRequest, WaitExpired
-from commitgate.errors import MissingExtraError, ModelLoadError
+from commitgate.errors import MissingExtraError, MisuseError, ModelLoadError
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
@@ -29,10 +31,11 @@ if TYPE_CHECKING:
     from commitgate.contract import Contract
 
 EVENTS_AHEAD = 64
-"""Most events that the decode loop may be ahead of its reader."""
+"""Most events that an answer may be ahead of its reader."""
 
-DECODE_THREADS = 4
-"""Most decode loops at a time; more requests wait, and do not take the threads that the ledger needs."""
+DECODE_THREADS = 16
+"""Most answers in work at a time, some of them at the door of their model; more requests wait here, and do not take the
+threads that the ledger needs."""
 
 MODELS_KEPT = 2
 """Most loaded models kept; the one unused for longest makes room."""
@@ -68,10 +71,24 @@ class LocalBackend:
 
     Args:
         load: loads a model by name or path, blocking; None takes ``commitgate_local``'s own.
+        precision: in which ``commitgate_local`` runs models: ``auto``, ``float32``, ``bfloat16``, ``int8`` (CPU) or
+            ``float16`` (CUDA); None takes ``COMMITGATE_PRECISION``, else ``auto``, which measures. Not looked at where
+            ``load`` is given.
+        answers: most answers in work at a time, at least 1; more requests wait. A model may hold some of them at its
+            own door.
+
+    Raises:
+        MisuseError: ``answers`` is out of its range.
     """
 
-    def __init__(self, *, load: Loader | None = None) -> None:
-        self._load = load or _load_installed
+    def __init__(
+        self, *, load: Loader | None = None, precision: str | None = None, answers: int = DECODE_THREADS
+    ) -> None:
+        check_int("answers", answers)
+        if answers < 1:
+            raise MisuseError(f"answers must be at least 1, found {answers}")
+        self._answers = answers
+        self._load = load or partial(_load_installed, precision=precision)
         self._models: OrderedDict[str, Model] = OrderedDict()
         self._loading = threading.Lock()
         self._places: _Places | None = None
@@ -92,9 +109,9 @@ class LocalBackend:
         """
         if self._places is None:
             self._places = _Places(
-                free=anyio.Semaphore(DECODE_THREADS),
-                threads=anyio.CapacityLimiter(DECODE_THREADS),
-                preparing=anyio.CapacityLimiter(DECODE_THREADS),
+                free=anyio.Semaphore(self._answers),
+                threads=anyio.CapacityLimiter(self._answers),
+                preparing=anyio.CapacityLimiter(self._answers),
             )
         return _LocalStream(self._ready_model, request, self._places)
 
@@ -116,7 +133,7 @@ class LocalBackend:
         return model
 
 
-def _load_installed(name: str) -> Model:
+def _load_installed(name: str, *, precision: str | None) -> Model:
     try:
         from commitgate_local import LocalModel
     except (ImportError, OSError) as error:
@@ -127,12 +144,12 @@ def _load_installed(name: str) -> Model:
         raise ModelLoadError(
             f"the code that runs models cannot be imported: {type(error).__name__}: {error}"
         ) from error
-    return LocalModel.load(name)
+    return LocalModel.load(name, precision=precision)
 
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """Bound the decode loops.
+    """Bound the answers in work.
 
     Attributes:
         free: whoever holds one of it may decode; waiting for it has a limit.
@@ -147,7 +164,7 @@ class _Places:
 
 
 class _LocalStream:
-    """Hold one decode loop while its events are read."""
+    """Hold one answer in work while its events are read."""
 
     def __init__(
         self,

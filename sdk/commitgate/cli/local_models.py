@@ -35,21 +35,28 @@ class BundledModel:
     is_packaged: bool
 
 
-def load_local_model(name: str, report: Callable[[str, float], None]) -> Model:
+def load_local_model(
+    name: str, report: Callable[[str, float], None], *, precision: str | None = None, answers: int | None = None
+) -> Model:
     """Load a model, blocking.
 
     Args:
         name: ``""`` for the bundled model, else a path.
         report: told what is being done and the part that is done, in [0, 1]; in this thread.
+        precision: see ``LocalModel``.
+        answers: most that are written at once; None for the model's default.
 
     Raises:
         MissingExtraError: the extra ``local`` is not installed.
         ModelLoadError: the model cannot be had.
+        MisuseError: the precision cannot run here.
     """
     _check_installed()
     from commitgate_local import LocalModel
 
-    return LocalModel.load(name, progress=report)
+    if answers is None:
+        return LocalModel.load(name, progress=report, precision=precision)
+    return LocalModel.load(name, progress=report, precision=precision, slots=answers)
 
 
 def bundled_model() -> BundledModel:

@@ -38,6 +38,7 @@ class ServeOptions:
         token: what clients must bring; None where nothing.
         is_open: others than this machine may ask without a token.
         shows_schema: the model is shown the schema.
+        precision: in which the model runs; see ``LocalModel``.
         bounds: fields of ``ServerLimits`` and their values, where they are not the defaults.
     """
 
@@ -48,6 +49,7 @@ class ServeOptions:
     token: str | None = field(repr=False)
     is_open: bool
     shows_schema: bool
+    precision: str | None
     bounds: Mapping[str, int | float]
 
 
@@ -117,7 +119,7 @@ def _server(
     else:
         path = rest if word == BUNDLED else options.model
         name = Path(path).stem or BUNDLED
-        backend, gauges = _local(path)
+        backend, gauges = _local(path, options.precision, limits.concurrent_requests)
     name = options.name or name
     app = create_app(
         backend,
@@ -132,14 +134,14 @@ def _server(
     return name, make(app, limits)
 
 
-def _local(path: str) -> tuple[Backend, Callable[[], Mapping[str, float]] | None]:
+def _local(path: str, precision: str | None, answers: int) -> tuple[Backend, Callable[[], Mapping[str, float]] | None]:
     with ModelProgress() as progress:
-        model = load_local_model(path, progress.report)
+        model = load_local_model(path, progress.report, precision=precision, answers=answers)
     from commitgate_local import LocalModel
     from commitgate_local.server.mask_gauges import mask_gauges
 
     gauges = partial(mask_gauges, model.engine) if isinstance(model, LocalModel) else None
-    return LocalBackend(load=lambda _: model), gauges
+    return LocalBackend(load=lambda _: model, answers=answers), gauges
 
 
 def _url(listening: socket) -> str:

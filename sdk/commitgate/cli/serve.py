@@ -49,6 +49,12 @@ def serve(
         bool, typer.Option("--allow-anyone", help="Let other machines ask without a token.")
     ] = False,
     show_schema: Annotated[bool, typer.Option("--show-schema", help="Show the model each answer's schema.")] = False,
+    precision: Annotated[
+        str | None,
+        typer.Option(
+            help="float32, bfloat16, int8 (CPU), float16 (CUDA); auto, the default, measures.", metavar="WORD"
+        ),
+    ] = None,
     max_concurrent: Annotated[int | None, typer.Option(help="Most requests worked on at once.", metavar="N")] = None,
     max_queued: Annotated[int | None, typer.Option(help="Most further requests that wait.", metavar="N")] = None,
     max_tokens: Annotated[int | None, typer.Option(help="Most tokens of an answer.", metavar="N")] = None,
@@ -81,6 +87,7 @@ def serve(
             token=_token(token_file, os.environ),
             is_open=allow_anyone,
             shows_schema=show_schema,
+            precision=precision,
             bounds={key: value for key, value in bounds.items() if value is not None},
         )
         surroundings = context.find_object(Surroundings) or Surroundings()
