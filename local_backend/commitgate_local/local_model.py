@@ -14,7 +14,7 @@ from commitgate_local.engine import MaskEngine
 from commitgate_local.forced import ForcedRuns
 from commitgate_local.models import LoadedModel, Progress, load
 from commitgate_local.runtime import SLOTS, make_runtime
-from commitgate_local.scheduler import WAITING, Scheduler
+from commitgate_local.scheduler import WAITING, Scheduler, SchedulerStats
 from commitgate_local.store import ModelStore, cache_folder
 from commitgate_local.vocabulary import Vocabulary
 
@@ -119,15 +119,9 @@ class LocalModel:
         """Return the most tokens of prompt and answer together."""
         return self._context_tokens
 
-    @property
-    def in_flight(self) -> int:
-        """Return how many answers are being written."""
-        return self._scheduler.in_flight
-
-    @property
-    def queued(self) -> int:
-        """Return how many wait for that."""
-        return self._scheduler.queued
+    def stats(self) -> SchedulerStats:
+        """Return what the model does now and did so far; of its masks, ``engine.stats()`` tells."""
+        return self._scheduler.stats()
 
     def prepare(self, contract: Contract[object]) -> None:
         """Compile a contract for this vocabulary, so that its errors come before a request. Blocks; remembered.

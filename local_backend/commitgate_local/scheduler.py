@@ -77,6 +77,27 @@ class _Request:
     is_gone: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class SchedulerStats:
+    """Hold what the scheduler does now and did so far.
+
+    Attributes:
+        in_flight: requests that have a slot.
+        queued: requests that wait for one.
+        passes: forward passes.
+        fed_tokens: tokens that went through the model, of prompts and answers.
+        reused_tokens: tokens of prompts that did not, because a slot held them already.
+        cache_bytes: memory of the keys and values now.
+    """
+
+    in_flight: int
+    queued: int
+    passes: int
+    fed_tokens: int
+    reused_tokens: int
+    cache_bytes: int
+
+
 class Scheduler:
     """Share one model. Usable from many threads.
 
@@ -100,17 +121,20 @@ class Scheduler:
         self._held: list[list[int]] = [[] for _ in range(runtime.slots)]
         self._used = [0] * runtime.slots
         self._turn = 0
+        self._passes = self._fed_tokens = self._reused_tokens = 0
         self._thread: Thread | None = None
 
-    @property
-    def in_flight(self) -> int:
-        """Return the number of requests that have a slot."""
-        return len(self._active)
-
-    @property
-    def queued(self) -> int:
-        """Return the number of requests that wait for one."""
-        return len(self._waiting)
+    def stats(self) -> SchedulerStats:
+        """Return what it does now and did so far."""
+        with self._changed:
+            return SchedulerStats(
+                in_flight=len(self._active),
+                queued=len(self._waiting),
+                passes=self._passes,
+                fed_tokens=self._fed_tokens,
+                reused_tokens=self._reused_tokens,
+                cache_bytes=self._runtime.cache_bytes,
+            )
 
     def run(self, question: Question, emit: Callable[[Event], None], cancelled: Callable[[], bool]) -> None:
         """Write one answer. Blocks until it ended.
@@ -221,8 +245,12 @@ class Scheduler:
 
         request.answer = Answer(request.question, tell)
         self._guarded(request, request.answer.begin)
-        if not request.answer.is_over:
+        if request.answer.is_over:
+            return
+        try:
             self._take_slot(request, list(request.question.prompt))
+        except ModelRunError as error:
+            self._guarded(request, partial(request.answer.fail, error))
 
     def _take_slot(self, request: _Request, prompt: list[int]) -> None:
         """Give a request the free slot that begins most like its prompt, of equals the one unused for longest."""
@@ -235,11 +263,14 @@ class Scheduler:
         kept = min(shared[slot], len(prompt) - 1)
         if min(shared[best], len(prompt) - 1) > kept:
             kept = min(shared[best], len(prompt) - 1)
-            self._runtime.copy_prefix(best, slot, kept)
+            self._held[slot] = []
+            with model_breaks():
+                self._runtime.copy_prefix(best, slot, kept)
         self._turn += 1
         self._used[slot] = self._turn
         self._held[slot] = prompt[:kept]
         request.slot, request.fed = slot, kept
+        self._reused_tokens += kept
         assert request.answer is not None, "an answer begins before it has a slot"
         del request.answer.pending[:kept]
 
@@ -272,6 +303,8 @@ class Scheduler:
             self._broken(rows, error)
             return
         given = iter(logits)
+        self._passes += 1
+        self._fed_tokens += sum(len(row.ids) for _, row in rows)
         for request, row in rows:
             answer = request.answer
             assert answer is not None, "only answers that began have rows"
@@ -324,4 +357,4 @@ def _common(held: list[int], wanted: list[int]) -> int:
     return min(len(held), len(wanted))
 
 
-__all__ = ["EVENTS_AHEAD", "PIECE_TOKENS", "WAITING", "Scheduler"]
+__all__ = ["EVENTS_AHEAD", "PIECE_TOKENS", "WAITING", "Scheduler", "SchedulerStats"]

@@ -117,6 +117,11 @@ def until(condition: Callable[[], bool]) -> None:
     raise TimeoutError
 
 
+def busy(scheduler: Scheduler) -> int:
+    stats = scheduler.stats()
+    return stats.in_flight + stats.queued
+
+
 def letters_of(events: Sequence[Event]) -> int:
     return sum(isinstance(event, TextDelta) for event in events)
 
@@ -129,7 +134,7 @@ def test_answers_that_share_passes_are_those_of_each_alone(threads: ThreadPoolEx
     for at, (prompt, answer) in enumerate(zip(prompts, asked, strict=True)):
         assert answer.result(timeout=30) == alone(prompt, seed=at, letters=3 + at)
     assert max(map(len, runtime.steps)) == 3
-    assert (scheduler.in_flight, scheduler.queued) == (0, 0)
+    assert busy(scheduler) == 0
 
 
 def test_prompts_are_fed_in_pieces_beside_the_tokens_of_others(threads: ThreadPoolExecutor) -> None:
@@ -138,7 +143,7 @@ def test_prompts_are_fed_in_pieces_beside_the_tokens_of_others(threads: ThreadPo
     scheduler = Scheduler(runtime)
     short = threads.submit(ask, scheduler, [1], letters=8)
     long = threads.submit(ask, scheduler, [2] * (3 * PIECE_TOKENS), letters=2)
-    until(lambda: scheduler.in_flight + scheduler.queued == 2)
+    until(lambda: busy(scheduler) == 2)
     both.set()
     assert (letters_of(short.result(30)), letters_of(long.result(30))) == (8, 2)
     fed = [sum(len(row.ids) for row in rows if not row.wants_logits) for rows in runtime.steps]
@@ -157,6 +162,7 @@ def test_prompt_that_begins_like_an_earlier_one_is_not_fed_again() -> None:
     runtime.steps.clear()
     assert ask(scheduler, [*begin, 2], letters=2) == alone([*begin, 2], letters=2)
     assert sum(len(row.ids) for rows in runtime.steps for row in rows) == 1 + 1
+    assert scheduler.stats().reused_tokens == len(begin)
     assert ask(scheduler, [*begin, 6]) == first
 
 
@@ -175,7 +181,7 @@ def test_prompt_is_taken_over_from_a_slot_that_is_in_use(threads: ThreadPoolExec
     first = threads.submit(ask, scheduler, [*begin, 6], letters=8)
     assert going.wait(30)
     second = threads.submit(ask, scheduler, [*begin, 7], letters=2)
-    until(lambda: scheduler.queued > 0)
+    until(lambda: scheduler.stats().queued > 0)
     before = len(runtime.steps)
     more.set()
     assert second.result(30) == alone([*begin, 7], letters=2)
@@ -207,7 +213,7 @@ def test_cancel_while_waiting_takes_no_slot(threads: ThreadPoolExecutor) -> None
     first = threads.submit(ask, scheduler, [1])
     gone = threading.Event()
     second = threads.submit(ask, scheduler, [2], gone.is_set)
-    until(lambda: scheduler.queued > 0)
+    until(lambda: scheduler.stats().queued > 0)
     gone.set()
     assert second.result(30) == []
     held.set()
@@ -219,7 +225,7 @@ def test_full_queue_turns_away_with_a_time_to_wait(threads: ThreadPoolExecutor) 
     runtime.before_step = lambda: held.wait(30) and None
     scheduler = Scheduler(runtime, waiting=1)
     kept = [threads.submit(ask, scheduler, [number]) for number in range(1, 3)]
-    until(lambda: scheduler.in_flight + scheduler.queued == 2)
+    until(lambda: busy(scheduler) == 2)
     (fault,) = ask(scheduler, [5])
     assert isinstance(fault, Fault)
     assert (fault.kind, fault.retry_after_s) == ("overload", 1.0)
@@ -233,7 +239,7 @@ def test_row_that_breaks_the_model_ends_its_own_answer_alone(threads: ThreadPool
     scheduler = Scheduler(runtime)
     good = [threads.submit(ask, scheduler, [number], letters=6) for number in (1, 2)]
     bad = threads.submit(ask, scheduler, [4, BROKEN])
-    until(lambda: scheduler.in_flight + scheduler.queued == 3)
+    until(lambda: busy(scheduler) == 3)
     all_here.set()
     assert [answer.result(30) for answer in good] == [alone([1], letters=6), alone([2], letters=6)]
     (fault,) = bad.result(30)
@@ -297,3 +303,46 @@ def test_thread_ends_with_the_last_answer() -> None:
 def test_negative_queue_is_refused() -> None:
     with pytest.raises(MisuseError, match="waiting must be >= 0, found -1"):
         Scheduler(ToyRuntime(), waiting=-1)
+
+
+def test_prefix_that_cannot_be_taken_over_ends_its_own_answer_alone(threads: ThreadPoolExecutor) -> None:
+    runtime, going, more = ToyRuntime(), threading.Event(), threading.Event()
+    scheduler = Scheduler(runtime)
+
+    def hold() -> None:
+        if len(runtime.steps) == 3:
+            going.set()
+            more.wait(30)
+
+    def fail(source_slot: int, target_slot: int, tokens: int) -> None:
+        raise MemoryError
+
+    runtime.before_step = hold
+    runtime.copy_prefix = fail  # type: ignore[method-assign]
+    begin = [3, 1, 4, 1, 5] * 20
+    first = threads.submit(ask, scheduler, [*begin, 6], letters=8)
+    assert going.wait(30)
+    second = threads.submit(ask, scheduler, [*begin, 7], letters=2)
+    until(lambda: scheduler.stats().queued > 0)
+    more.set()
+    (fault,) = second.result(30)
+    assert isinstance(fault, Fault)
+    assert fault.kind == "model"
+    assert first.result(30) == alone([*begin, 6], letters=8)
+
+
+def test_error_of_the_scheduler_itself_reaches_everybody_and_the_next_one_is_served(
+    threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime, held = ToyRuntime(slots=1), threading.Event()
+    runtime.before_step = lambda: held.wait(30) and None
+    scheduler = Scheduler(runtime)
+    asked = [threads.submit(ask, scheduler, [number]) for number in range(3)]
+    until(lambda: busy(scheduler) == 3)
+    monkeypatch.setattr(Scheduler, "_rows", lambda self: 1 / 0)
+    held.set()
+    for answer in asked:
+        with pytest.raises(ZeroDivisionError):
+            answer.result(30)
+    monkeypatch.undo()
+    assert ask(scheduler, [2]) == alone([2])
