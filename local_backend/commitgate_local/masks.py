@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 # What one remembered name of a mask costs besides the mask: an entry of the table and the term it keeps alive.
 _ENTRY_BYTES = 400
 
-# Legal tokens up to which a mask is packed as their ids; more are packed as bits.
-_FEW_IDS = 512
-
 
 @dataclass(frozen=True, slots=True)
 class _Packed:
@@ -35,13 +32,6 @@ class _Packed:
 
     ids: NDArray[np.int32] | None
     bits: NDArray[np.uint8] | None
-
-    @staticmethod
-    def of(mask: Mask, legal: int) -> _Packed:
-        """Pack a mask of so many legal tokens."""
-        if legal <= _FEW_IDS:
-            return _Packed(np.flatnonzero(mask).astype(np.int32), None)
-        return _Packed(None, np.packbits(mask))
 
     @property
     def size_bytes(self) -> int:
@@ -77,7 +67,7 @@ class Masks:
     def __init__(self, vocabulary: Vocabulary, walker: Walker, *, limit_bytes: int) -> None:
         self._vocabulary = vocabulary
         self._walker = walker
-        self._stops = np.array(vocabulary.stop_ids, np.int64)
+        self._stops = np.array(vocabulary.stop_ids, np.int32)
         self._memo: BoundedCache[Term, Mask] = BoundedCache(limit_bytes)
         self._packed: BoundedCache[Term, _Packed] = BoundedCache(limit_bytes // 4)
         self._shared: BoundedCache[Term, Term] = BoundedCache(limit_bytes // 8)
@@ -135,11 +125,18 @@ class Masks:
 
     def _compute(self, term: Term) -> Mask:
         start = perf_counter()
-        result = self._walker.mask(term)[: self._vocabulary.width]
-        result[self._stops] = term.nullable
+        whole, ids = self._walker.mask(term)
+        result = whole[: self._vocabulary.width]
+        if term.nullable:
+            result[self._stops] = True
         result.flags.writeable = False
-        legal = int(np.count_nonzero(result))
-        packed = _Packed.of(result, legal)
+        if ids is None:
+            legal = int(np.count_nonzero(result))
+            packed = _Packed(None, np.packbits(result))
+        else:
+            ids = np.concatenate((ids, self._stops)) if term.nullable else ids
+            legal = len(ids)
+            packed = _Packed(ids, None)
         self._packed.put(term, packed, packed.size_bytes)
         self.computed += 1
         self.sizes[legal.bit_length()] += 1

@@ -16,6 +16,7 @@ import numpy as np
 from commitgate.automaton.deferred import Capture, Deferred, Follow
 from commitgate.automaton.spelling import StringBody
 from commitgate.automaton.terms import Choice, Literal, LiteralSet, Located, Sequence
+from commitgate_local.leaf_walk import NO_IDS
 from commitgate_local.trie import ids_at
 from commitgate_local.wide_walk import WideWalk
 
@@ -27,6 +28,12 @@ if TYPE_CHECKING:
 # Nodes that a walk may step to before it goes over to arrays. Measured on a vocabulary of 49,152 tokens: below some
 # thousand nodes the loop costs less than the fixed price of the array operations.
 _NARROW_NODES = 2_000
+
+# Parts of a term after which the work done is counted: each costs about as much as the counting.
+_LOOKS_AT_ONCE = 32
+
+FEW_IDS = 512
+"""Legal tokens up to which a walk names them, and a mask is kept as their ids; more are kept as bits."""
 
 
 class _Then:
@@ -79,47 +86,62 @@ class TermWalk:
         self._stepped_nodes = 0
         self._frontiers: dict[_Frame | None, list[tuple[int, Term]]] = {}
 
-    def mask(self, term: Term) -> Mask:
-        """Return the tokens after which the text lives; the last entry stands for no column. [width + 1] bool"""
+    def mask(self, term: Term) -> tuple[Mask, Ints | None]:
+        """Return the tokens after which the text lives; the last entry stands for no column. [width + 1] bool
+
+        Beside it their ids, ascending, where they are few enough to name; None where they are not. [legal] int32
+        """
         stack, spend = self._stack, self._arena.spend
         stack.append((term, self._trie.spot(0), None))
+        looks = 0
         while stack:
             part, spots, outer = stack.pop()
-            spend(1)
-            match part:
-                case Sequence() if part.head.comes_apart or part.head.shared_key is not None:
-                    stack.append((part.head, spots, self._then(part.rest, outer)))
-                case Literal():
-                    self._literal(part, spots, outer)
-                case Choice() if part.comes_apart:
-                    spend(len(part.options))
-                    stack.extend((option, spots, outer) for option in part.options)
-                case Located():
-                    stack.append((part.inner, spots, outer))
-                case Deferred() if part.comes_apart:
-                    stack.append((part.expansion, spots, outer))
-                case Capture():
-                    self._capture(part, spots, outer)
-                case LiteralSet():
-                    self._literal_set(part, spots, outer)
-                case _ if part.shared_key is not None and not _is_half_read(part):
-                    self._shared(part, spots, outer)
-                case _:
-                    self._stepped(part, spots, outer)
+            looks += 1
+            if looks == _LOOKS_AT_ONCE:
+                spend(looks)
+                looks = 0
+            self._take_apart(part, spots, outer)
             if not stack:
                 self._go_wide()
+        spend(looks)
         return self._marked()
 
-    def _marked(self) -> Mask:
-        mask = np.zeros(self._width + 1, np.bool_) if self._inside is None else self._inside
+    def _take_apart(self, part: Term, spots: Spots, outer: _Frame | None) -> None:
+        """Walk a term, or put its parts on the stack. The kinds stand in the order of how often they are met."""
+        stack = self._stack
+        if type(part) is Literal:
+            self._literal(part, spots, outer)
+        elif type(part) is Sequence and (part.head.comes_apart or part.head.shared_key is not None):
+            stack.append((part.head, spots, self._then(part.rest, outer)))
+        elif type(part) is Choice and part.comes_apart:
+            self._arena.spend(len(part.options))
+            stack.extend([(option, spots, outer) for option in part.options])
+        elif type(part) is Located:
+            stack.append((part.inner, spots, outer))
+        elif type(part) is LiteralSet:
+            self._literal_set(part, spots, outer)
+        elif type(part) is Capture:
+            self._capture(part, spots, outer)
+        elif isinstance(part, Deferred) and part.comes_apart:
+            stack.append((part.expansion, spots, outer))
+        elif part.shared_key is not None and not _is_half_read(part):
+            self._shared(part, spots, outer)
+        else:
+            self._stepped(part, spots, outer)
+
+    def _marked(self) -> tuple[Mask, Ints | None]:
         trie = self._trie
+        if self._alive:
+            self._ids.append(ids_at(trie, _ints(self._alive)) if trie.has_twins else trie.column[self._alive])
+        if self._inside is None and sum(map(len, self._ids)) <= FEW_IDS:
+            ids = _distinct(np.concatenate(self._ids)) if self._ids else NO_IDS
+            mask = np.zeros(self._width + 1, np.bool_)
+            mask[ids] = True
+            return mask, ids
+        mask = np.zeros(self._width + 1, np.bool_) if self._inside is None else self._inside
         for ids in self._ids:
             mask[ids] = True
-        if trie.has_twins:
-            mask[ids_at(trie, np.array(self._alive, np.int32))] = True
-        elif self._alive:
-            mask[trie.column[self._alive]] = True
-        return mask
+        return mask, None
 
     # Each of the following takes a term, where it begins, and what comes after it.
 
@@ -139,52 +161,31 @@ class TermWalk:
 
     def _literal(self, term: Literal, spots: Spots, outer: _Frame | None) -> None:
         children = spots.by_byte.get(term.data[term.offset])
-        if children is None:
-            return
-        ended: list[int] = []
-        self._follow(term.data, term.offset + 1, children, ended)
-        if ended:
-            self._exit(ended, outer)
-
-    def _follow(self, data: bytes, offset: int, nodes: list[int], ended: list[int]) -> None:
-        """Follow a text from nodes to which its byte before ``offset`` led."""
-        kids, alive = self._trie.kids, self._alive
-        end = len(data)
-        for node in nodes:
-            for at in range(offset, end):
-                alive.append(node)
-                node = kids(node).get(data[at], 0)
-                if not node:
-                    break
-            else:
-                ended.append(node)
+        if children is not None:
+            ended = self._trie.follow(children, term.data, term.offset + 1, self._alive)
+            if ended:
+                self._exit(ended, outer)
 
     def _literal_set(self, term: LiteralSet, spots: Spots, outer: _Frame | None) -> None:
         ended: list[int] = []
         if term.nullable:
             self._leave(spots.nodes, outer)
-        texts, alive = term.texts, self._alive
+        texts, alive, trie = term.texts, self._alive, self._trie
         stack = [(spots.by_byte, term.low, term.high, term.offset)]
         while stack:
             below, low, high, offset = stack.pop()
-            if len(texts[low]) == offset:
-                low += 1
-            if len(below) < high - low:
-                groups = ((byte, *_texts_with(texts, low, high, offset, byte)) for byte in below)
-            else:
-                groups = _groups(texts, low, high, offset)
-            for byte, first, end in groups:
+            for byte, first, end in _groups(texts, low, high, offset):
                 children = below.get(byte)
-                if children is None or first == end:
+                if children is None:
                     continue
                 if end - first == 1:
-                    self._follow(texts[first], offset + 1, children, ended)
+                    ended.extend(trie.follow(children, texts[first], offset + 1, alive))
                     continue
                 if len(texts[first]) == offset + 1:
                     ended.extend(children)
                 else:
                     alive.extend(children)
-                stack.append((self._trie.spots(children).by_byte, first, end, offset + 1))
+                stack.append((trie.spots(children).by_byte, first, end, offset + 1))
         if ended:
             self._exit(ended, outer)
 
@@ -287,23 +288,28 @@ class TermWalk:
             self._stack.append((rest, self._trie.spot(at), frame.outer))
 
 
-def _texts_with(texts: tuple[bytes, ...], low: int, high: int, offset: int, byte: int) -> tuple[int, int]:
-    """Return the range of texts that go on with a byte."""
-
-    def at(text: bytes) -> int:
-        return text[offset]
-
-    start = bisect_left(texts, byte, low, high, key=at)
-    return start, bisect_left(texts, byte + 1, start, high, key=at)
-
-
 def _groups(texts: tuple[bytes, ...], low: int, high: int, offset: int) -> Iterable[tuple[int, int, int]]:
-    """Yield each byte that texts of a range go on with, and the range of these."""
-    start = low
-    for at in range(low + 1, high + 1):
-        if at == high or texts[at][offset] != texts[start][offset]:
-            yield texts[start][offset], start, at
-            start = at
+    """Yield each byte that texts of a range go on with, and the range of these; not for a text that ends there."""
+    start = low + 1 if len(texts[low]) == offset else low
+    while start < high:
+        byte = texts[start][offset]
+        end = start + 1
+        if end < high and texts[end][offset] == byte:
+            end = bisect_left(texts, byte + 1, end + 1, high, key=lambda text: text[offset])
+        yield byte, start, end
+        start = end
+
+
+def _distinct(ids: Ints) -> Ints:
+    """Return the ids ascending and each once; -1 stands for none."""
+    ids.sort()
+    is_first = ids >= 0
+    is_first[1:] &= ids[1:] != ids[:-1]
+    return ids[is_first]
+
+
+def _ints(nodes: list[int]) -> Ints:
+    return np.array(nodes, np.int32)
 
 
 def _is_half_read(term: Term) -> bool:
@@ -311,4 +317,4 @@ def _is_half_read(term: Term) -> bool:
     return isinstance(term, StringBody) and term.pending is not None
 
 
-__all__ = ["TermWalk"]
+__all__ = ["FEW_IDS", "TermWalk"]

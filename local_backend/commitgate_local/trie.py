@@ -97,6 +97,31 @@ class Trie:
             found = self._kids[node] = {self._bytes[child]: child for child in nodes}
         return found
 
+    def follow(self, nodes: list[int], data: bytes, offset: int, alive: list[int]) -> list[int]:
+        """Follow a text from several nodes to which its byte before ``offset`` led.
+
+        Args:
+            nodes: where it stands.
+            data: the text.
+            offset: how much of it was read.
+            alive: gets every node met at which the text goes on.
+
+        Returns:
+            the nodes at which the text ends.
+        """
+        known, end = self._kids, len(data)
+        ended: list[int] = []
+        for node in nodes:
+            for at in range(offset, end):
+                alive.append(node)
+                below = known.get(node)
+                node = (self.kids(node) if below is None else below).get(data[at])
+                if node is None:
+                    break
+            else:
+                ended.append(node)
+        return ended
+
     def spots(self, nodes: list[int]) -> Spots:
         """Return several nodes as one."""
         return self.spot(nodes[0]) if len(nodes) == 1 else Spots(self, nodes)

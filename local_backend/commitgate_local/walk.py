@@ -14,7 +14,7 @@ from commitgate_local.term_walk import TermWalk
 
 if TYPE_CHECKING:
     from commitgate.automaton.terms import Arena, Term
-    from commitgate_local.trie import Trie
+    from commitgate_local.trie import Ints, Trie
 
 
 # Walks of one arena that are remembered until they are kept.
@@ -62,8 +62,8 @@ class Walker:
         """Return the walks of an arena's terms that were not known, each once."""
         return self._fresh.pop(arena, {})
 
-    def mask(self, term: Term) -> Mask:
-        """Return the tokens after which the text lives; the last entry stands for no column. [width + 1] bool"""
+    def mask(self, term: Term) -> tuple[Mask, Ints | None]:
+        """Return the tokens after which the text lives, and their ids where they are few; see ``TermWalk.mask``."""
         return TermWalk(self.trie, self.width, self.leaf, term.arena).mask(term)
 
     def leaf(self, leaf: Term, node: int) -> LeafWalk:
