@@ -60,7 +60,7 @@ _ARRAYS = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Escapes:
+class EscapeTable:
     """Hold the canonical escape sequences as a table.
 
     Attributes:
@@ -73,7 +73,7 @@ class _Escapes:
     becoming: tuple[tuple[int, ...], ...]
 
     @staticmethod
-    def of(spelling: Spelling) -> _Escapes:
+    def of(spelling: Spelling) -> EscapeTable:
         """Return the table of a canonical spelling."""
         spelled = {point: spelling.text(chr(point)) for point in range(_ASCII_END)}
         tails = {point: text[1:] for point, text in spelled.items() if text and text[0] == _BACKSLASH}
@@ -90,7 +90,7 @@ class _Escapes:
                 if size:
                     rows[numbers[tail[: size - 1]]][tail[size - 1]] = number
             rows[numbers[tail[:-1]]][tail[-1]] = -1 - point
-        return _Escapes(np.array(rows, np.int32), tuple(map(tuple, becoming)))
+        return EscapeTable(np.array(rows, np.int32), tuple(map(tuple, becoming)))
 
 
 class CharacterTrie:
@@ -100,6 +100,7 @@ class CharacterTrie:
         trie: the tree of the vocabulary.
         start: the node at which a character begins.
         spelling: which spellings are legal; it must be canonical.
+        escapes: its escape sequences; None works them out.
 
     Attributes:
         trie: the tree of the vocabulary.
@@ -115,19 +116,20 @@ class CharacterTrie:
         half_kind: what each of these can become, as an index into ``kinds``. [halves] int32
         half_kinds: the kinds of halves as numbers, ascending; see ``_UTF8``. [kinds] int64
         kinds: what each kind can become, as ranges of code points, sorted.
+        escapes: the spelling's escape sequences.
         exit_node: the tree's nodes at a closing quote, ascending. [exits] int32
         exit_after: the last character before each of these. [exits] int32
     """
 
-    def __init__(self, trie: Trie, start: int, spelling: Spelling) -> None:
-        self._begin(trie, start, spelling)
+    def __init__(self, trie: Trie, start: int, spelling: Spelling, escapes: EscapeTable | None = None) -> None:
+        self._begin(trie, start, spelling, escapes)
         self._read(start)
 
-    def _begin(self, trie: Trie, start: int, spelling: Spelling) -> None:
+    def _begin(self, trie: Trie, start: int, spelling: Spelling, escapes: EscapeTable | None) -> None:
         self.trie = trie
         self.start = start
         self.spelling = spelling
-        self._escapes = _Escapes.of(spelling)
+        self.escapes = EscapeTable.of(spelling) if escapes is None else escapes
         self._raw_starts = np.array([low for low, _ in spelling.raw] or [0], np.int64)
         self._raw_ends = np.array([high for _, high in spelling.raw] or [-1], np.int64)
 
@@ -149,7 +151,7 @@ class CharacterTrie:
             folder.put({name: getattr(found, name) for name in _ARRAYS} | {"levels": np.array(found.levels)}, *key)
             return found
         found = cls.__new__(cls)
-        found._begin(trie, 0, spelling)
+        found._begin(trie, 0, spelling, None)
         for name in _ARRAYS:
             setattr(found, name, held[name])
         found.levels = held["levels"].tolist()
@@ -207,14 +209,14 @@ class CharacterTrie:
         begins = kinds == 0
         ascii_ = begins & (byte < _ASCII_END) & (byte != _QUOTE) & (byte != _BACKSLASH)
         code[ascii_] = byte[ascii_]
-        if self.spelling.may_write(_BACKSLASH) and len(self._escapes.becoming) > 1:
+        if self.spelling.may_write(_BACKSLASH) and len(self.escapes.becoming) > 1:
             kind[begins & (byte == _BACKSLASH)] = 1
         for lead, end, tag, size in _LEADS:
             opens = begins & (byte >= lead) & (byte < end)
             kind[opens] = _UTF8 + (size << _SIZE_SHIFT) + (size - 1 << _LEFT_SHIFT) + (byte[opens] - tag)
         escaped = (kinds > 0) & (kinds < _UTF8)
         if escaped.any():
-            target = self._escapes.following[kinds[escaped], byte[escaped]]
+            target = self.escapes.following[kinds[escaped], byte[escaped]]
             code[escaped] = np.where(target < 0, -1 - target, -1)
             kind[escaped] = np.maximum(target, 0)
         goes_on = (kinds >= _UTF8) & (byte & 0xC0 == 0x80)
@@ -243,7 +245,7 @@ class CharacterTrie:
     def _becoming(self, kind: int) -> Intervals:
         """Return the code points that a half-read character can become."""
         if kind < _UTF8:
-            return tuple((point, point) for point in self._escapes.becoming[kind])
+            return tuple((point, point) for point in self.escapes.becoming[kind])
         left, value = kind >> _LEFT_SHIFT & _COUNT_BITS, kind & _VALUE_BITS
         low, high = value << 6 * left, (value + 1 << 6 * left) - 1
         # What is spelled longer than it must be is none (RFC 3629 section 3).
@@ -292,4 +294,4 @@ def _ints(values: list[int]) -> Ints:
     return np.array(values, np.int32)
 
 
-__all__ = ["CharacterTrie", "Intervals"]
+__all__ = ["CharacterTrie", "EscapeTable", "Intervals"]

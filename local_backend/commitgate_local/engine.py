@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias, cast
 
+from commitgate.automaton.spelling import Spelling
 from commitgate.automaton.terms import Arena
 from commitgate.errors import MisuseError
 from commitgate_local.character_trie import CharacterTrie
@@ -21,7 +22,6 @@ from commitgate_local.vocabulary import Vocabulary
 from commitgate_local.walk import Mask, Walker
 
 if TYPE_CHECKING:
-    from commitgate.automaton.spelling import Spelling
     from commitgate.automaton.terms import Term
     from commitgate.contract import Contract
     from commitgate.json_value import JsonObject
@@ -113,11 +113,25 @@ class Matcher:
                 raise MisuseError(f"token {token_id} is not legal here: it is not text and the text may not end")
             self._is_stopped = True
             return
-        self._state.arena.begin_step()
-        following = self._state.walk(text)
-        if self._is_stopped or following is following.arena.empty:
+        if not self._walk(text):
             raise MisuseError(f"token {token_id} is not legal here; look at mask() before taking a token")
+
+    def advance_bytes(self, data: bytes) -> None:
+        """Take text that came with a token which is not the answer's own, as the end of a model's thoughts may be.
+
+        Raises:
+            MisuseError: the text may not go on so. Nothing is changed.
+        """
+        if not self._walk(data):
+            raise MisuseError("the text may not go on so")
+
+    def _walk(self, data: bytes) -> bool:
+        self._state.arena.begin_step()
+        following = self._state.walk(data)
+        if self._is_stopped or following is following.arena.empty:
+            return False
         self._state = following
+        return True
 
     @property
     def state(self) -> Term:
@@ -183,14 +197,14 @@ class MaskEngine:
         self._compiled: OrderedDict[_Language, Term] = OrderedDict()
         self._anything = Arena().run(_EVERY_BYTE)
         self._lock = Lock()
+        strings.prepare(Spelling(True, self.vocabulary.alphabet))
 
     def _read_trie(self) -> Trie:
         return Trie(self.vocabulary.tokens) if self._folder is None else Trie.kept(self.vocabulary, self._folder)
 
-    def _read_characters(self, trie: Trie, node: int, spelling: Spelling) -> CharacterTrie:
-        # Below other nodes than the root there are few texts.
-        if self._folder is None or node:
-            return CharacterTrie(trie, node, spelling)
+    def _read_characters(self, trie: Trie, spelling: Spelling) -> CharacterTrie:
+        if self._folder is None:
+            return CharacterTrie(trie, 0, spelling)
         return CharacterTrie.kept(trie, spelling, self._folder, self.vocabulary.fingerprint)
 
     def matcher(self, contract: ContractLike) -> Matcher:

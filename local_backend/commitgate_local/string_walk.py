@@ -47,20 +47,28 @@ class StringWalks:
     Args:
         trie: the tree of the vocabulary.
         width: number of logits columns.
-        characters: reads the texts below a node as characters; None does so anew in each process.
+        characters: reads all texts of the tree as characters; None does so anew in each process.
     """
 
     def __init__(
-        self, trie: Trie, width: int, characters: Callable[[Trie, int, Spelling], CharacterTrie] | None = None
+        self, trie: Trie, width: int, characters: Callable[[Trie, Spelling], CharacterTrie] | None = None
     ) -> None:
         self._trie = trie
         self._width = width
-        self._read = characters or CharacterTrie
+        self._read = characters or _read
         self._characters: dict[tuple[int, Spelling], CharacterTrie] = {}
         self._walked: BoundedCache[object, Ints] = BoundedCache(_WORKING_BYTES)
         self._classes: BoundedCache[object, Ints] = BoundedCache(_WORKING_BYTES)
         self._columns: dict[Spelling, Ints] = {}
         self._needed: dict[tuple[int, Spelling], tuple[Ints, Ints]] = {}
+
+    def prepare(self, spelling: Spelling) -> None:
+        """Work out what all strings of a canonical spelling have in common, so that no first mask waits for it."""
+        whole = self._below(0, spelling)
+        self._character_of_column(whole)
+        self._needs(whole)
+        # Worked out on first use, and kept.
+        _ = whole.half_tokens, whole.kind_ranges, whole.distinct_codes
 
     def walk(self, leaf: StringBody, node: int, other: Callable[[Term, int], LeafWalk]) -> LeafWalk | None:
         """Return the walk of a leaf from a node; None where it must be walked byte by byte.
@@ -86,7 +94,12 @@ class StringWalks:
         key = (node, spelling)
         found = self._characters.get(key)
         if found is None:
-            found = self._characters[key] = self._read(self._trie, node, spelling)
+            # Below other nodes than the root there are few texts, which take less time than their escape sequences.
+            if node:
+                found = CharacterTrie(self._trie, node, spelling, self._below(0, spelling).escapes)
+            else:
+                found = self._read(self._trie, spelling)
+            self._characters[key] = found
         return found
 
     def _found(self, below: CharacterTrie, characters: Booleans, halves: Booleans, exits: Booleans) -> LeafWalk:
@@ -229,6 +242,10 @@ class StringWalks:
         if inside is not None:
             inside[gone] = False
         return LeafWalk(inside, np.setdiff1d(base.ids, gone), exits, trie)
+
+
+def _read(trie: Trie, spelling: Spelling) -> CharacterTrie:
+    return CharacterTrie(trie, 0, spelling)
 
 
 def _is_counted(state: DfaState) -> bool:
