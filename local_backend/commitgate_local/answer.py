@@ -1,4 +1,4 @@
-"""Write one answer step by step: forced runs, mask, draw, until the automaton or a limit says stop.
+"""Write one answer step by step: thoughts, forced runs, mask, draw, until the automaton or a limit says stop.
 
 An answer feeds nothing to a model by itself. It says which tokens the model has not seen yet, and takes the logits of
 what comes next; so one loop can drive a single answer, and another one many at a time.
@@ -10,7 +10,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from commitgate.backends.base import DeadEndReached, Fault, Finish, FinishReason, TextDelta, Usage
+from commitgate.backends.base import (
+    DeadEndReached,
+    Fault,
+    Finish,
+    FinishReason,
+    Notice,
+    ReasoningDelta,
+    TextDelta,
+    Usage,
+)
 from commitgate.errors import LimitExceededError, ModelRunError
 from commitgate_local.sampling import Draw, NothingLegal, draw, make_generator
 
@@ -20,6 +29,7 @@ if TYPE_CHECKING:
     from commitgate.backends.base import Event, Sampling
     from commitgate_local.engine import Matcher
     from commitgate_local.forced import ForcedRuns
+    from commitgate_local.reasoning import Thoughts
     from commitgate_local.vocabulary import Vocabulary
 
 # Bytes of the answer kept for splitting forced runs; no more of it is looked at.
@@ -43,7 +53,8 @@ class Question:
         prompt: ids of the prompt, at least one.
         sampling: how to draw, and how many tokens at most.
         forced_runs: feeds what only one text can follow; None asks the model for each token.
-        context_tokens: most tokens that the model can hold, prompt and answer together; None for no limit.
+        context_tokens: most tokens that the model can hold, prompt, thoughts and answer together; None for no limit.
+        thoughts: what the model writes before its answer, at their beginning; None where it answers at once.
     """
 
     matcher: Matcher
@@ -52,6 +63,7 @@ class Question:
     sampling: Sampling
     forced_runs: ForcedRuns | None = None
     context_tokens: int | None = None
+    thoughts: Thoughts | None = None
 
 
 class Answer:
@@ -64,6 +76,7 @@ class Answer:
     Attributes:
         pending: ids that the model has not seen yet; whoever feeds them takes them away.
         written: tokens of the answer so far.
+        thought: tokens before the answer so far: thoughts, their end mark, and the gap behind it.
         is_over: the ending was handed out.
     """
 
@@ -73,7 +86,7 @@ class Answer:
         self._generator = make_generator(question.sampling.seed)
         self._tail = b""
         self.pending = list(question.prompt)
-        self.written = 0
+        self.written = self.thought = 0
         self.is_over = False
 
     def begin(self) -> None:
@@ -110,20 +123,37 @@ class Answer:
     def _end(self, ending: Ending) -> None:
         self.is_over = True
         if not isinstance(ending, Fault):
-            self._emit(Usage(input_tokens=len(self._with.prompt), output_tokens=self.written))
+            thought = None if self._with.thoughts is None else self.thought
+            total = self.written + self.thought
+            self._emit(Usage(input_tokens=len(self._with.prompt), output_tokens=total, reasoning_tokens=thought))
         self._emit(ending)
 
     def _begin(self) -> Ending | None:
-        limit = self._with.context_tokens
+        limit, thoughts = self._with.context_tokens, self._with.thoughts
         if not self.pending:
             raise ModelRunError("the prompt is empty; a model needs at least one token to start from")
-        if limit is not None and len(self.pending) > limit:
-            message = f"the prompt has {len(self.pending)} tokens, the model's context holds {limit}; make it shorter"
+        # What ends the thoughts is fed like the prompt, so it must have room as the prompt must.
+        needed = len(self.pending) + (0 if thoughts is None else thoughts.ending_tokens)
+        if limit is not None and needed > limit:
+            message = f"the prompt has {needed} tokens, the model's context holds {limit}; make it shorter"
             return Fault(kind="bad_request", message=message, code="context_length_exceeded")
+        if limit is not None and thoughts is not None:
+            thoughts.leave_room(limit - needed - self._with.sampling.max_tokens)
         return self._go_on()
 
+    @property
+    def _thinking(self) -> Thoughts | None:
+        """Return the thoughts that are not over yet."""
+        thoughts = self._with.thoughts
+        return None if thoughts is None or thoughts.is_over else thoughts
+
     def _go_on(self) -> Ending | None:
-        """Write forced runs; return how the answer ends, None where the model must choose."""
+        """Write what needs no choice; return how the answer ends, None where the model must choose."""
+        thoughts = self._thinking
+        if thoughts is not None and thoughts.left > 0:
+            return None
+        if thoughts is not None:
+            self._think(thoughts, thoughts.cut())
         matcher = self._with.matcher
         while True:
             if matcher.is_finished:
@@ -134,7 +164,7 @@ class Answer:
             if not self._write_forced(left):
                 break
         limit = self._with.context_tokens
-        if limit is not None and len(self._with.prompt) + self.written > limit:
+        if limit is not None and len(self._with.prompt) + self.thought + self.written > limit:
             return Finish(FinishReason.LENGTH, NATIVE_CONTEXT)
         return None
 
@@ -154,26 +184,52 @@ class Answer:
         width = self._with.vocabulary.width
         if logits.shape != (width,):
             raise ModelRunError(f"the model gave logits of shape {tuple(logits.shape)}, the vocabulary is {width} wide")
-        matcher = self._with.matcher
-        drawn = draw(logits, matcher.mask(), self._with.sampling, self._generator)
+        matcher, thoughts = self._with.matcher, self._thinking
+        mask = matcher.mask() if thoughts is None else thoughts.mask()
+        drawn = draw(logits, mask, self._with.sampling, self._generator)
         if isinstance(drawn, NothingLegal):
             explanation = f"expected {matcher.explain()}"
             return DeadEndReached(cause="tokenizer", prefix_tokens=self.written, explanation=explanation)
+        if thoughts is not None:
+            self._feed_thought((drawn.token_id,))
+            self._think(thoughts, thoughts.take(drawn.token_id))
+            return None
         matcher.advance(drawn.token_id)
         if drawn.token_id in self._with.vocabulary.stop_ids:
             return Finish(FinishReason.STOP, NATIVE_STOP)
         self._write_drawn(drawn)
         return None
 
+    def _think(self, thoughts: Thoughts, shown: bytes) -> None:
+        """Hand out thoughts; where they are over, begin the answer behind them."""
+        if shown:
+            self._emit(ReasoningDelta(shown))
+        if not thoughts.is_over:
+            return
+        if thoughts.is_cut:
+            self._emit(Notice("reasoning_cut"))
+        self._feed_thought(thoughts.ids)
+        self._tail = thoughts.context
+        if thoughts.answer:
+            # They came with a token that is counted among the thoughts, which is what it was drawn as.
+            self._with.matcher.advance_bytes(thoughts.answer)
+            self._tell(thoughts.answer, legal_mass=None, is_forced=False, tokens=0)
+
+    def _feed_thought(self, ids: Sequence[int]) -> None:
+        self.pending.extend(ids)
+        self.thought += len(ids)
+
     def _write_drawn(self, drawn: Draw) -> None:
         self._write((drawn.token_id,), legal_mass=drawn.legal_mass, is_forced=False)
 
     def _write(self, ids: Sequence[int], *, legal_mass: float | None, is_forced: bool) -> None:
-        data = self._with.vocabulary.text(ids)
         self.pending.extend(ids)
-        self._tail = (self._tail + data)[-_TAIL_BYTES:]
         self.written += len(ids)
-        self._emit(TextDelta(data=data, legal_mass=legal_mass, is_forced=is_forced, tokens=len(ids)))
+        self._tell(self._with.vocabulary.text(ids), legal_mass=legal_mass, is_forced=is_forced, tokens=len(ids))
+
+    def _tell(self, data: bytes, *, legal_mass: float | None, is_forced: bool, tokens: int) -> None:
+        self._tail = (self._tail + data)[-_TAIL_BYTES:]
+        self._emit(TextDelta(data=data, legal_mass=legal_mass, is_forced=is_forced, tokens=tokens))
 
 
 __all__ = [

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from commitgate.backends.base import BackendIdentity, Fault
-from commitgate.errors import ModelLoadError, ModelRunError
+from commitgate.errors import MisuseError, ModelLoadError, ModelRunError
 from commitgate_local.answer import Question
+from commitgate_local.bounded import BoundedCache
 from commitgate_local.engine import MaskEngine
 from commitgate_local.forced import ForcedRuns
 from commitgate_local.models import LoadedModel, Progress, load
+from commitgate_local.reasoning import EndMark, Thoughts, opened
 from commitgate_local.runtime import SLOTS, make_runtime
 from commitgate_local.scheduler import WAITING, Scheduler, SchedulerStats
 from commitgate_local.store import ModelStore, cache_folder
@@ -21,11 +23,15 @@ from commitgate_local.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from commitgate.backends.base import Event, GenerationRequest
     from commitgate.contract import Contract
+    from commitgate.reasoning import Reasoning
 
 BACKEND_NAME = "local"
 
 PRECISION_VARIABLE: Final = "COMMITGATE_PRECISION"
 """Environment variable with the precision of models for which the program names none."""
+
+# End marks kept ready; each holds a mask and the tokens that may cross it.
+_MARKS_BYTES: Final = 8 * 1024 * 1024
 
 
 class LocalModel:
@@ -59,6 +65,7 @@ class LocalModel:
         )
         self._engine = MaskEngine(vocabulary, cache_dir=cache_dir)
         self._forced_runs = ForcedRuns(loaded.tokenizer, vocabulary)
+        self._marks: BoundedCache[tuple[str, str], EndMark] = BoundedCache(_MARKS_BYTES)
         wanted = precision or os.environ.get(PRECISION_VARIABLE) or "auto"
         try:
             runtime = make_runtime(loaded.model, precision=wanted, slots=slots)
@@ -149,8 +156,16 @@ class LocalModel:
         matcher = engine.matcher(request.contract) if request.is_constrained else engine.matcher_of_anything()
         try:
             prompt = self._tokenizer.chat([(message.role, message.content) for message in request.messages])
+            thoughts = None
+            if request.reasoning is not None:
+                prompt = self._opened(prompt, request.reasoning)
+                thoughts = Thoughts(self._mark(request.reasoning), matcher.state, request.reasoning.max_tokens)
         except ModelRunError as error:
-            emit(Fault(kind="model", message=str(error)))
+            # The template does not take this conversation; another one may do.
+            emit(Fault(kind="bad_request", message=str(error)))
+            return
+        except MisuseError as error:
+            emit(Fault(kind="bad_request", message=str(error)))
             return
         question = Question(
             matcher=matcher,
@@ -159,8 +174,35 @@ class LocalModel:
             sampling=request.sampling,
             forced_runs=self._forced_runs if request.forced and request.is_constrained else None,
             context_tokens=self._context_tokens,
+            thoughts=thoughts,
         )
         self._scheduler.run(question, emit, cancelled)
+
+    def _opened(self, prompt: list[int], reasoning: Reasoning) -> list[int]:
+        if reasoning.begin is None:
+            return prompt
+        begin = self._tokenizer.encode_part(reasoning.begin, begins=False, is_template=True)
+        return opened(prompt, begin, self._engine.vocabulary)
+
+    def _mark(self, reasoning: Reasoning) -> EndMark:
+        """Return the end mark of a model's thoughts.
+
+        Raises:
+            MisuseError: the model's tokens cannot write it.
+        """
+        key = (reasoning.end, reasoning.gap)
+        found = self._marks.get(key)
+        if found is None:
+            vocabulary = self._engine.vocabulary
+            found = EndMark(*key, vocabulary=vocabulary, encoder=self._tokenizer, end_id=self._id_of(reasoning.end))
+            self._marks.put(key, found, 4 * vocabulary.width)
+        return found
+
+    def _id_of(self, mark: str) -> int | None:
+        """Return the token that is a mark as a whole; None where it is text."""
+        number = self._tokenizer.entries.get(mark)
+        is_token = number in self._tokenizer.added or number in self._tokenizer.special_ids
+        return number if number is not None and is_token and number < self._engine.vocabulary.width else None
 
     def close(self) -> None:
         """Keep in the cache folder what is worth it for the next start. The model can be used further."""

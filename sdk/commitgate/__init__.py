@@ -36,6 +36,7 @@ from commitgate.outcome import (
     Violated,
 )
 from commitgate.preview import Preview, Reset
+from commitgate.reasoning import Reasoning
 from commitgate.retry import Retry, RetryBudget
 from commitgate.risk import Risk
 from commitgate.run.active import Drained
@@ -87,6 +88,7 @@ __all__ = [
     "Outcome",
     "PendingApproval",
     "Preview",
+    "Reasoning",
     "Receipt",
     "Refused",
     "Regex",

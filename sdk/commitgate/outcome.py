@@ -44,9 +44,10 @@ Fallback: TypeAlias = Literal["prompt_only"]
 """``prompt_only``: JSON was asked for by the prompt alone; the gate judged it all the same."""
 
 ReceiptWarning: TypeAlias = Literal[
-    "missing_done", "transport_closed_after_terminal", "usage_equals_limit", "close_failed"
+    "missing_done", "reasoning_cut", "transport_closed_after_terminal", "usage_equals_limit", "close_failed"
 ]
-"""``missing_done``: the wire's end marker did not come after the finish. ``transport_closed_after_terminal``: the line
+"""``missing_done``: the wire's end marker did not come after the finish. ``reasoning_cut``: the model's thoughts were
+ended for it, because their limit was reached. ``transport_closed_after_terminal``: the line
 broke after the finish. ``usage_equals_limit``: the provider said stop, and counts as many tokens as its limit
 allowed. ``close_failed``: the backend's stream could not be closed, or not in time."""
 
@@ -97,7 +98,7 @@ class Receipt:
         tokenizer_fingerprint: digest of the vocabulary that steered the masks.
         compile_result: whether the contract was compiled.
         compile_s: time to compile it.
-        time_to_first_token_s: from the request to the first text.
+        time_to_first_token_s: from the request to the first text of the answer; thoughts come before it.
         time_per_token_s: mean time of the tokens after the first.
         finish: why the provider stopped.
         finish_native: the provider's own word for it.

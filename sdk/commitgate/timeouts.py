@@ -24,7 +24,7 @@ class Timeouts:
         connect_s: for a connection to be made.
         first_event_s: from the start of an attempt to its first event.
         idle_s: between any two events, whatever they carry.
-        progress_s: without any content; white space and counts are none.
+        progress_s: without any content; white space and counts are none, thoughts are some.
         total_s: all of the call, over all its attempts.
     """
 

@@ -19,6 +19,7 @@ from commitgate.backends.base import (
     FinishReason,
     Notice,
     Ping,
+    ReasoningDelta,
     RefusalDelta,
     StreamEvent,
     TextDelta,
@@ -51,7 +52,14 @@ class RefusalPiece:
     text: str = field(repr=False)
 
 
-Piece: TypeAlias = TurnPiece | RefusalPiece
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReasoningPiece:
+    """Carry further characters of what the model thinks before it answers."""
+
+    text: str = field(repr=False)
+
+
+Piece: TypeAlias = TurnPiece | RefusalPiece | ReasoningPiece
 
 
 class AnswerReading:
@@ -67,6 +75,8 @@ class AnswerReading:
     def __init__(self, prepared: PreparedChat) -> None:
         self._joining = TurnJoining(prepared.generation.tools, most_bytes=MOST_HELD_BYTES)
         self._decoder = codecs.getincrementaldecoder("utf-8")("strict")
+        # Nobody keeps thoughts to UTF-8, and they may end inside a character.
+        self._thoughts = codecs.getincrementaldecoder("utf-8")("replace")
         self._turn: TurnReader | None = None
         if prepared.form is not ReplyForm.TEXT:
             self._turn = TurnReader(answers_in_words=prepared.form is ReplyForm.WORDS_OR_CALLS)
@@ -109,7 +119,10 @@ class AnswerReading:
             case TextDelta():
                 if self._finish is not None:
                     raise _broken("text came after the end of the answer")
+                yield from self._read_thoughts(b"", is_last=True)
                 yield from self._read_text(event.data)
+            case ReasoningDelta():
+                yield from self._read_thoughts(event.data)
             case RefusalDelta():
                 yield RefusalPiece(text=event.text)
             case Usage():
@@ -124,6 +137,11 @@ class AnswerReading:
                 return
             case _:
                 assert_never(event)
+
+    def _read_thoughts(self, data: bytes, *, is_last: bool = False) -> Iterator[Piece]:
+        text = self._thoughts.decode(data, is_last)
+        if text:
+            yield ReasoningPiece(text=text)
 
     def _read_text(self, data: bytes) -> Iterator[Piece]:
         if self._turn is not None:
@@ -146,4 +164,4 @@ def _broken(message: str) -> RequestRefused:
     return RequestRefused(500, "protocol_error", message, type=SERVER_ERROR)
 
 
-__all__ = ["AnswerReading", "FinishWord", "Piece", "RefusalPiece"]
+__all__ = ["AnswerReading", "FinishWord", "Piece", "ReasoningPiece", "RefusalPiece"]

@@ -19,6 +19,7 @@ from starlette.types import Receive, Scope, Send
 from commitgate.argument import check_kind
 from commitgate.backends.base import Backend
 from commitgate.errors import MisuseError
+from commitgate.reasoning import Reasoning
 from commitgate.run.conversation import PromptSchema
 from commitgate_local.server.admission import Admission
 from commitgate_local.server.authorization import BearerToken
@@ -49,6 +50,7 @@ def create_app(
     token: str | None = None,
     backend_names: Mapping[str, str] = _NO_NAMES,
     prompt_schema: PromptSchema = "none",
+    reasoning: Reasoning | None = None,
     gauges: Gauges | None = None,
     hosts: Collection[str] | None = None,
     clock: Callable[[], float] = time.monotonic,
@@ -63,6 +65,7 @@ def create_app(
         token: the bearer token that a client must bring; None where everyone may ask.
         backend_names: what the backend calls models that it knows by another name.
         prompt_schema: ``append`` shows models their schema.
+        reasoning: how models may think before they answer; None lets them answer at once.
         gauges: tells numbers of the masks, for ``/metrics``.
         hosts: names of this server that a request may carry; None where any.
         clock: seconds that never go back.
@@ -73,6 +76,8 @@ def create_app(
     """
     limits = ServerLimits() if limits is None else limits
     check_kind("limits", limits, ServerLimits, "a ServerLimits")
+    if reasoning is not None:
+        check_kind("reasoning", reasoning, Reasoning, "a Reasoning")
     names = {each.name: backend_names.get(each.name, each.name) for each in models}
     if not names or len(names) != len(models):
         raise MisuseError("models must have at least one entry, each with a name of its own")
@@ -82,7 +87,7 @@ def create_app(
         backend_names=names,
         limits=limits,
         token=None if token is None else BearerToken(token),
-        chats=PreparedChats(limits, prompt_schema),
+        chats=PreparedChats(limits, prompt_schema, reasoning),
         gauges=gauges,
         clock=clock,
         wall_clock=wall_clock,

@@ -33,8 +33,9 @@ _OF_ROLE: Final[dict[str, frozenset[str]]] = {
     "system": frozenset({"role", "content"}),
     "developer": frozenset({"role", "content"}),
     "user": frozenset({"role", "content"}),
-    # What a client got as an answer it sends back, members that say nothing here included.
-    "assistant": frozenset({"role", "content", "refusal", "tool_calls", "annotations"}),
+    # What a client got as an answer it sends back, members that say nothing here included. What a model thought before
+    # an answer is not shown to it again: models are trained without their former thoughts.
+    "assistant": frozenset({"role", "content", "refusal", "tool_calls", "annotations", "reasoning_content"}),
     # Some clients repeat the tool's name; the call says it already.
     _TOOL: frozenset({"role", "content", "tool_call_id", "name"}),
 }
@@ -87,6 +88,7 @@ class _Reading:
             self._read_result(given)
             return
         self._end_results(given.place("role"))
+        given.text("reasoning_content")
         calls = tuple(_calls(given)) if role == "assistant" else ()
         text = _content(given)
         if role == "assistant" and text is None:

@@ -15,7 +15,7 @@ from typing import Final, assert_never
 
 from commitgate.backends.base import BackendIdentity, StreamEvent, Usage
 from commitgate.json_value import JsonObject, JsonValue
-from commitgate_local.server.answer_reading import AnswerReading, Piece, RefusalPiece
+from commitgate_local.server.answer_reading import AnswerReading, Piece, ReasoningPiece, RefusalPiece
 from commitgate_local.server.chat_contract import PreparedChat, ReplyForm
 from commitgate_local.server.refusal import RequestRefused
 from commitgate_local.server.turn_reader import AnswerPiece, ArgumentsPiece, CallStarted
@@ -80,6 +80,7 @@ class WholeReply:
         self._head = head
         self._content: list[str] = []
         self._refusal: list[str] = []
+        self._reasoning: list[str] = []
         self._calls: list[_Call] = []
 
     def feed(self, event: StreamEvent) -> None:
@@ -94,6 +95,8 @@ class WholeReply:
                     self._content.append(piece.text)
                 case RefusalPiece():
                     self._refusal.append(piece.text)
+                case ReasoningPiece():
+                    self._reasoning.append(piece.text)
                 case CallStarted():
                     self._calls.append(_Call(piece.name))
                 case ArgumentsPiece():
@@ -124,6 +127,8 @@ class WholeReply:
             "content": None if says_nothing else "".join(self._content),
             "refusal": "".join(self._refusal) or None,
         }
+        if self._reasoning:
+            message["reasoning_content"] = "".join(self._reasoning)
         if self._calls:
             message["tool_calls"] = [
                 {
@@ -217,6 +222,8 @@ class ReplyStream:
                 return {"content": piece.text}
             case RefusalPiece():
                 return {"refusal": piece.text}
+            case ReasoningPiece():
+                return {"reasoning_content": piece.text}
             case CallStarted():
                 call: JsonObject = {"index": piece.index, "id": self._head.call_id(piece.index), "type": "function"}
                 return {"tool_calls": [{**call, "function": {"name": piece.name, "arguments": ""}}]}
@@ -246,11 +253,14 @@ def _head(kind: str, head: ReplyHead) -> JsonObject:
 def _usage(usage: Usage) -> JsonObject | None:
     if usage.input_tokens is None or usage.output_tokens is None:
         return None
-    return {
+    counts: JsonObject = {
         "prompt_tokens": usage.input_tokens,
         "completion_tokens": usage.output_tokens,
         "total_tokens": usage.input_tokens + usage.output_tokens,
     }
+    if usage.reasoning_tokens is not None:
+        counts["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning_tokens}
+    return counts
 
 
 def _frame(value: JsonObject) -> bytes:

@@ -19,6 +19,7 @@ from commitgate.gate.strict_parse import PARSER_NESTING, strict_parse
 from commitgate.json_value import JsonScalar, JsonValue
 from commitgate_local.server.chat_format import FORMAT_FIELDS, AnswerFormat, read_format
 from commitgate_local.server.chat_message import read_messages
+from commitgate_local.server.chat_reasoning import EFFORT_FIELD, Effort, read_effort
 from commitgate_local.server.chat_tool import TOOL_FIELDS, ToolUse, read_tools
 from commitgate_local.server.refusal import bad_request, too_large
 from commitgate_local.server.request_fields import Fields
@@ -33,6 +34,7 @@ HONOURED: Final = frozenset(
         *("temperature", "top_p", "top_k", "seed", "max_tokens", "max_completion_tokens"),
         *FORMAT_FIELDS,
         *TOOL_FIELDS,
+        EFFORT_FIELD,
     }
 )
 """Fields that a request may use."""
@@ -54,7 +56,6 @@ _ALLOWED: Final[dict[str, tuple[JsonScalar, ...]]] = {
     "presence_penalty": (0,),
     "repetition_penalty": (1,),
     "min_p": (0,),
-    "reasoning_effort": ("none",),
     "verbosity": ("medium",),
     "service_tier": ("auto", "default"),
 }
@@ -89,6 +90,7 @@ class ChatRequest:
         include_usage: a stream tells at its end how many tokens were read and written.
         answer_format: the form of the answer; None where it may be any text.
         tools: what the model may call; None where nothing.
+        effort: how much the model may think first; None leaves it to the server.
     """
 
     model: str
@@ -98,6 +100,7 @@ class ChatRequest:
     include_usage: bool = False
     answer_format: AnswerFormat | None = None
     tools: ToolUse | None = None
+    effort: Effort | None = None
 
 
 def parse_chat_request(body: bytes, *, limits: ServerLimits) -> ChatRequest:
@@ -124,6 +127,7 @@ def parse_chat_request(body: bytes, *, limits: ServerLimits) -> ChatRequest:
         include_usage=_include_usage(given, streams=streams),
         answer_format=read_format(given),
         tools=read_tools(given, limits),
+        effort=read_effort(given),
     )
 
 

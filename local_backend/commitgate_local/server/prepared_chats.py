@@ -13,9 +13,11 @@ from threading import Lock
 from typing import Final, cast
 
 from commitgate.backends.base import Message
+from commitgate.reasoning import Reasoning
 from commitgate.run.conversation import Conversation, PromptSchema
 from commitgate_local.server.chat_contract import PreparedChat, prepare_chat
 from commitgate_local.server.chat_format import TextFormat
+from commitgate_local.server.chat_reasoning import reasoning_of
 from commitgate_local.server.chat_request import ChatRequest
 from commitgate_local.server.server_limits import ServerLimits
 
@@ -32,11 +34,13 @@ class PreparedChats:
     Args:
         limits: the server's limits.
         prompt_schema: whether models are shown the schema: see ``prepare_chat``.
+        reasoning: how models may think before they answer; None lets them answer at once.
     """
 
-    def __init__(self, limits: ServerLimits, prompt_schema: PromptSchema) -> None:
+    def __init__(self, limits: ServerLimits, prompt_schema: PromptSchema, reasoning: Reasoning | None = None) -> None:
         self._limits = limits
         self._prompt_schema: PromptSchema = prompt_schema
+        self._reasoning = reasoning
         self._kept: OrderedDict[bytes, PreparedChat] = OrderedDict()
         self._lock = Lock()
 
@@ -50,6 +54,11 @@ class PreparedChats:
         Raises:
             RequestRefused: a schema or another language cannot be enforced, or does not go with the rest.
         """
+        reasoning = reasoning_of(request.effort, self._reasoning)
+        prepared = self._prepared(request, model)
+        return replace(prepared, generation=replace(prepared.generation, reasoning=reasoning))
+
+    def _prepared(self, request: ChatRequest, model: str) -> PreparedChat:
         key = _key(request)
         with self._lock:
             kept = None if key is None else self._kept.get(key)

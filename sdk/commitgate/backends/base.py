@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from commitgate.argument import check_finite, check_int, check_text, check_words
 from commitgate.errors import MisuseError
+from commitgate.reasoning import Reasoning
 from commitgate.timeouts import Timeouts
 
 if TYPE_CHECKING:
@@ -54,8 +55,9 @@ FaultKind: TypeAlias = Literal[
 the key from a request with another body."""
 Role: TypeAlias = Literal["system", "user", "assistant"]
 DeadEndCause: TypeAlias = Literal["schema", "tokenizer", "prefix", "truncation_order"]
-NoticeCode: TypeAlias = Literal["missing_done"]
-"""``missing_done``: the wire's own end marker did not come after the finish."""
+NoticeCode: TypeAlias = Literal["missing_done", "reasoning_cut"]
+"""``missing_done``: the wire's own end marker did not come after the finish. ``reasoning_cut``: the model's thoughts
+were ended for it, because their limit was reached."""
 
 
 ROLES: tuple[Role, ...] = ("system", "user", "assistant")
@@ -81,6 +83,18 @@ class TextDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """Carry what a thinking model writes before its answer; no part of the answer, and never judged.
+
+    Attributes:
+        data: one or more bytes, of UTF-8 as far as the model keeps to it; a delta may cut a character in two, and
+            thoughts that were ended for the model may end inside one.
+    """
+
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class RefusalDelta:
     """Carry text of a refusal."""
 
@@ -89,10 +103,17 @@ class RefusalDelta:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Count tokens as the provider reports them; None where it does not."""
+    """Count tokens as the provider reports them; None where it does not.
+
+    Attributes:
+        input_tokens: of the prompt.
+        output_tokens: of all that the model wrote, its thoughts included.
+        reasoning_tokens: those among the output tokens that were thoughts, with the marks around them.
+    """
 
     input_tokens: int | None = None
     output_tokens: int | None = None
+    reasoning_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +123,7 @@ class Ping:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Tell something about the transport that changes no verdict; it goes into the receipt's warnings.
+    """Tell something odd that changes no verdict; it goes into the receipt's warnings.
 
     Attributes:
         code: short stable name.
@@ -196,7 +217,9 @@ class ProseDelta:
     data: bytes = field(repr=False)
 
 
-Event: TypeAlias = "TextDelta | RefusalDelta | Usage | Ping | Notice | Finish | Fault | ConnectionLost | DeadEndReached"
+Event: TypeAlias = (
+    TextDelta | ReasoningDelta | RefusalDelta | Usage | Ping | Notice | Finish | Fault | ConnectionLost | DeadEndReached
+)
 """What the gate takes."""
 
 StreamEvent: TypeAlias = "Event | ToolDelta | ProseDelta"
@@ -248,7 +271,7 @@ class Sampling:
         top_k: keep the k likeliest legal tokens, >= 1; None keeps all.
         top_p: keep the smallest set of legal tokens whose probability reaches this, in (0, 1]; 1 keeps all.
         seed: makes the draw repeatable on one machine; None draws from the system's entropy.
-        max_tokens: most tokens of the answer, >= 1.
+        max_tokens: most tokens of the answer, >= 1; a model's thoughts have a limit of their own (``Reasoning``).
 
     Raises:
         MisuseError: one of them is of another type or out of its range.
@@ -294,6 +317,8 @@ class GenerationRequest:
         tools: the tools that the contract lets the answer call; None where it is no turn of tools. A backend whose
             server knows tools may send it ``tools.untold(messages)``, offer them in the server's own form, and send
             ``ToolDelta`` and ``ProseDelta`` back; every other one writes the contract's text, as ever.
+        reasoning: how the model may think before it answers; None where it answers at once. A backend that cannot have
+            it so answers with a ``Fault`` of the kind ``bad_request``, and never leaves it out in silence.
     """
 
     model: str
@@ -306,6 +331,7 @@ class GenerationRequest:
     timeouts: Timeouts = field(default_factory=Timeouts)
     is_constrained: bool = True
     tools: ToolOffer | None = None
+    reasoning: Reasoning | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -383,6 +409,7 @@ __all__ = [
     "NoticeCode",
     "Ping",
     "ProseDelta",
+    "ReasoningDelta",
     "RefusalDelta",
     "Role",
     "Sampling",

@@ -19,6 +19,7 @@ from commitgate.errors import MissingExtraError
 if TYPE_CHECKING:
     from socket import socket
 
+    from commitgate.reasoning import Reasoning
     from commitgate_local.server.running import RunningServer
     from commitgate_local.server.server_limits import ServerLimits
 
@@ -39,6 +40,7 @@ class ServeOptions:
         is_open: others than this machine may ask without a token.
         shows_schema: the model is shown the schema.
         precision: in which the model runs; see ``LocalModel``.
+        reasoning: how the model may think before it answers; None lets it answer at once.
         bounds: fields of ``ServerLimits`` and their values, where they are not the defaults.
     """
 
@@ -50,6 +52,7 @@ class ServeOptions:
     is_open: bool
     shows_schema: bool
     precision: str | None
+    reasoning: Reasoning | None
     bounds: Mapping[str, int | float]
 
 
@@ -128,6 +131,7 @@ def _server(
         token=options.token,
         backend_names={name: path},
         prompt_schema="append" if options.shows_schema else "none",
+        reasoning=options.reasoning,
         gauges=gauges,
         hosts={*LOOPBACK_HOSTS, options.host} if is_loopback(options.host) else None,
     )

@@ -18,7 +18,9 @@ from commitgate.cli.command_error import CommandError
 from commitgate.cli.local_server import BUNDLED, ServeOptions, ready_server
 from commitgate.cli.report import result_written
 from commitgate.cli.sources import read_text
+from commitgate.errors import MisuseError
 from commitgate.harmless import harmless
+from commitgate.reasoning import END_MARK, Reasoning
 
 TOKEN_VARIABLE: Final = "COMMITGATE_SERVE_TOKEN"
 """Environment variable with the bearer token: on a command line, everyone on the machine could read it."""
@@ -55,6 +57,16 @@ def serve(
             help="float32, bfloat16, int8 (CPU), float16 (CUDA); auto, the default, measures.", metavar="WORD"
         ),
     ] = None,
+    reasoning_tokens: Annotated[
+        int | None, typer.Option(help="Most tokens that the model may think before an answer.", metavar="N")
+    ] = None,
+    reasoning_end: Annotated[
+        str | None,
+        typer.Option(help=f"What ends its thoughts; {END_MARK} by default.", metavar="TEXT"),
+    ] = None,
+    reasoning_begin: Annotated[
+        str | None, typer.Option(help="What opens its thoughts, where its chat template does not.", metavar="TEXT")
+    ] = None,
     max_concurrent: Annotated[int | None, typer.Option(help="Most requests worked on at once.", metavar="N")] = None,
     max_queued: Annotated[int | None, typer.Option(help="Most further requests that wait.", metavar="N")] = None,
     max_tokens: Annotated[int | None, typer.Option(help="Most tokens of an answer.", metavar="N")] = None,
@@ -88,6 +100,7 @@ def serve(
             is_open=allow_anyone,
             shows_schema=show_schema,
             precision=precision,
+            reasoning=_reasoning(reasoning_tokens, reasoning_end, reasoning_begin),
             bounds={key: value for key, value in bounds.items() if value is not None},
         )
         surroundings = context.find_object(Surroundings) or Surroundings()
@@ -96,6 +109,19 @@ def serve(
             with result_written("serving"):
                 typer.echo(harmless(f"commitgate serves {server.name} at {server.url}"))
             server.run()
+
+
+def _reasoning(tokens: int | None, end: str | None, begin: str | None) -> Reasoning | None:
+    """Return how the model may think.
+
+    Raises:
+        MisuseError: a mark is given and no tokens, or one of them is out of its range.
+    """
+    if tokens is None:
+        if end is not None or begin is not None:
+            raise MisuseError("--reasoning-end and --reasoning-begin need --reasoning-tokens")
+        return None
+    return Reasoning(max_tokens=tokens, begin=begin, end=END_MARK if end is None else end)
 
 
 def _token(file: Path | None, environment: Mapping[str, str]) -> str | None:

@@ -19,6 +19,7 @@ from commitgate.backends.base import (
     FinishReason,
     Notice,
     Ping,
+    ReasoningDelta,
     RefusalDelta,
     TextDelta,
     Usage,
@@ -119,6 +120,8 @@ class Gate:
         match event:
             case TextDelta(data=data):
                 shown, signal = self._read_text(data)
+            case ReasoningDelta():
+                signal = Signal.LATE if self.state is State.FINISHED else Signal.QUIET
             case RefusalDelta(text=text):
                 signal = self._read_refusal(text)
             case Usage():

@@ -55,7 +55,7 @@ class Signal(Enum):
     REFUSAL = auto()
     """Text of a refusal."""
     QUIET = auto()
-    """Nothing of the answer: counts of tokens, a sign of life, a notice."""
+    """Nothing of the answer: a thought before it, counts of tokens, a sign of life, a notice."""
     STOP = auto()
     """Finish: the model came to its end."""
     LENGTH = auto()

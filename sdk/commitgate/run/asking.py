@@ -167,6 +167,7 @@ class Asking(Generic[T, R]):
             self.contract,
             order.model,
             is_constrained=is_constrained,
+            reasoning=order.reasoning,
             operation_key=order.key,
             call_id=self._call_id,
         )
@@ -183,6 +184,7 @@ class Asking(Generic[T, R]):
             timeouts=order.timeouts,
             is_constrained=is_constrained,
             tools=order.tools,
+            reasoning=order.reasoning,
         )
 
     async def _read(self, request: GenerationRequest) -> Verdict:

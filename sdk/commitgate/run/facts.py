@@ -203,7 +203,11 @@ class Facts:
         counted = [record.usage for record in self.tries]
         if self.gate is not None and len(self.tries) < self.attempts:
             counted.append(self.gate.evidence.usage)
-        return Usage(_sum(usage.input_tokens for usage in counted), _sum(usage.output_tokens for usage in counted))
+        return Usage(
+            _sum(usage.input_tokens for usage in counted),
+            _sum(usage.output_tokens for usage in counted),
+            _sum(usage.reasoning_tokens for usage in counted),
+        )
 
     @property
     def is_at_limit(self) -> bool:
@@ -211,7 +215,7 @@ class Facts:
         evidence = None if self.gate is None else self.gate.evidence
         if evidence is None or self.most_tokens is None or evidence.finish is None:
             return False
-        return evidence.finish.reason is FinishReason.STOP and evidence.usage.output_tokens == self.most_tokens
+        return evidence.finish.reason is FinishReason.STOP and _of_answer(evidence.usage) == self.most_tokens
 
     def _warnings(self) -> tuple[ReceiptWarning, ...]:
         if self.gate is None:
@@ -232,7 +236,7 @@ class Facts:
             return None
         tokens = self._tokens
         if tokens is None and self.gate is not None:
-            tokens = self.gate.evidence.usage.output_tokens
+            tokens = _of_answer(self.gate.evidence.usage)
         return None if tokens is None or tokens < 2 else (self._last_text_at - self._first_text_at) / (tokens - 1)
 
     def _all_layers(self) -> tuple[LayerRecord, ...]:
@@ -260,6 +264,11 @@ def _detail(ending: Failed | None) -> str | None:
             return detail
         case _:
             return None
+
+
+def _of_answer(usage: Usage) -> int | None:
+    """Return the tokens of the answer alone; its limit is on these."""
+    return None if usage.output_tokens is None else usage.output_tokens - (usage.reasoning_tokens or 0)
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:

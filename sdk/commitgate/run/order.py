@@ -15,6 +15,7 @@ from commitgate.errors import MisuseError
 from commitgate.gate.checks import Approve, Authorize, Checks, ContentCheck, Evidence
 from commitgate.gate.rules import Rule
 from commitgate.outcome import Failed, Fallback, Invalid
+from commitgate.reasoning import Reasoning
 from commitgate.retry import Retry
 from commitgate.retry.keys import OperationKey
 from commitgate.retry.keys import operation_key as checked_key
@@ -79,6 +80,7 @@ class Order(Generic[T, R]):
         tools: what the answer may call, where the contract is that of a turn of tools.
         strict_limit: an answer that counts as many tokens as its limit allowed is taken for a cut one.
         refusals: keeps what is refused under the key; None where the key is free again, and nothing more.
+        reasoning: how the model may think before it answers.
     """
 
     backend: Backend | None = field(repr=False)
@@ -104,6 +106,7 @@ class Order(Generic[T, R]):
     tools: ToolOffer | None = field(default=None, repr=False)
     strict_limit: bool = False
     refusals: Refusals | None = field(default=None, repr=False)
+    reasoning: Reasoning | None = None
 
     @staticmethod
     def of(
@@ -115,6 +118,7 @@ class Order(Generic[T, R]):
         messages: Sequence[MessageLike] | None,
         system: str | None,
         sampling: Sampling | None,
+        reasoning: Reasoning | None,
         rules: Sequence[Rule[T]] | None,
         content: Sequence[ContentCheck[T]] | None,
         evidence: Sequence[Evidence[T]] | None,
@@ -144,6 +148,7 @@ class Order(Generic[T, R]):
             raise MisuseError("input_fingerprint is for the ledger; give an operation_key too")
         for name, value, kind in (
             ("sampling", sampling, Sampling),
+            ("reasoning", reasoning, Reasoning),
             ("timeouts", timeouts, Timeouts),
             ("retry", retry, Retry),
         ):
@@ -183,6 +188,7 @@ class Order(Generic[T, R]):
             forced=forced,
             in_progress=in_progress,
             approval_expires_s=approval_expires_s,
+            reasoning=reasoning,
         )
 
 

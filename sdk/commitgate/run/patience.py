@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from commitgate.backends.base import ProseDelta, RefusalDelta, StreamEvent, TextDelta, ToolDelta
+from commitgate.backends.base import ProseDelta, ReasoningDelta, RefusalDelta, StreamEvent, TextDelta, ToolDelta
 from commitgate.outcome import Receipt, TimedOut, TimeoutPhase
 from commitgate.timeouts import Timeouts
 
@@ -81,7 +81,7 @@ def _timed_out(phase: TimeoutPhase, limit_s: float) -> TimedOut:
 
 def _is_content(event: StreamEvent) -> bool:
     match event:
-        case TextDelta(data=data) | ProseDelta(data=data):
+        case TextDelta(data=data) | ProseDelta(data=data) | ReasoningDelta(data=data):
             return bool(data.strip(b" \t\r\n"))
         case RefusalDelta(text=text):
             return bool(text)

@@ -11,6 +11,7 @@ from commitgate.contract import Contract
 from commitgate.gate.layers import Failure
 from commitgate.harmless import harmless
 from commitgate.outcome import Invalid
+from commitgate.reasoning import Reasoning
 from commitgate.retry.keys import OperationKey, request_key
 
 MOST_QUOTED_CHARACTERS = 16_384
@@ -45,6 +46,7 @@ class Question:
         model: str,
         *,
         is_constrained: bool,
+        reasoning: Reasoning | None = None,
         operation_key: OperationKey | None,
         call_id: str,
     ) -> str:
@@ -54,11 +56,14 @@ class Question:
             contract: what the answer must satisfy.
             model: the model's name at the backend.
             is_constrained: as in the request; a fallback has another body, so a server must not take it for a retry.
+            reasoning: how the model may think first.
             operation_key: the business act; None where the call has none.
             call_id: a random id of the call.
         """
         said = [[message.role, message.content] for message in self.messages]
         asked = [model, contract.full_digest, is_constrained, said, repr(self.sampling)]
+        if reasoning is not None:
+            asked.append(repr(reasoning))
         body = json.dumps(asked, separators=(",", ":")).encode()
         return request_key(operation_key=operation_key, call_id=call_id, re_ask=self.number, body=body)
 

@@ -18,6 +18,7 @@ from commitgate.gate.rules import Rule
 from commitgate.json_value import JsonValue
 from commitgate.languages import Language
 from commitgate.outcome import Fallback, Invalid, Outcome
+from commitgate.reasoning import Reasoning
 from commitgate.retry import Retry, RetryBudget
 from commitgate.run.active import Drained
 from commitgate.run.approval import PendingApproval
@@ -94,6 +95,7 @@ class Client(ToolsFace):
         messages: Sequence[MessageLike] | None = None,
         system: str | None = None,
         sampling: Sampling | None = None,
+        reasoning: Reasoning | None = None,
         rules: Sequence[Rule[T]] | None = None,
         content: Sequence[ContentCheck[T]] | None = None,
         evidence: Sequence[Evidence[T]] | None = None,
@@ -127,6 +129,7 @@ class Client(ToolsFace):
                 messages=messages,
                 system=system,
                 sampling=sampling,
+                reasoning=reasoning,
                 rules=rules,
                 content=content,
                 evidence=evidence,
@@ -156,6 +159,7 @@ class Client(ToolsFace):
         messages: Sequence[MessageLike] | None = None,
         system: str | None = None,
         sampling: Sampling | None = None,
+        reasoning: Reasoning | None = None,
         rules: Sequence[Rule[T]] | None = None,
         content: Sequence[ContentCheck[T]] | None = None,
         evidence: Sequence[Evidence[T]] | None = None,
@@ -187,6 +191,7 @@ class Client(ToolsFace):
             messages: what to ask, as a conversation of ``Message`` or of dicts of ``role`` and ``content``.
             system: the system message.
             sampling: how tokens are drawn; None takes the likeliest.
+            reasoning: how a thinking model may think before it answers; None lets it answer at once.
             rules: business rules beside those of the contract; all must be content.
             content: checks of the texts in the value, beside those of the contract.
             evidence: checks of the value against an authority, beside those of the contract.
@@ -221,6 +226,7 @@ class Client(ToolsFace):
                 messages=messages,
                 system=system,
                 sampling=sampling,
+                reasoning=reasoning,
                 rules=rules,
                 content=content,
                 evidence=evidence,

@@ -9,6 +9,7 @@ from typing_extensions import TypeVar
 
 from commitgate.backends.base import Sampling
 from commitgate.outcome import Outcome
+from commitgate.reasoning import Reasoning
 from commitgate.retry import Retry
 from commitgate.run.conversation import MessageLike
 from commitgate.run.order import DEFAULT_APPROVAL_EXPIRES_S, InProgress
@@ -51,6 +52,7 @@ class ToolsFace:
         strict_limit: bool = False,
         cut_turns: CutTurns = "end",
         sampling: Sampling | None = None,
+        reasoning: Reasoning | None = None,
         principal: object = None,
         timeouts: Timeouts | None = None,
         retry: Retry | None = None,
@@ -84,6 +86,7 @@ class ToolsFace:
                 strict_limit=strict_limit,
                 cut_turns=cut_turns,
                 sampling=sampling,
+                reasoning=reasoning,
                 principal=principal,
                 timeouts=timeouts,
                 retry=retry,
@@ -109,6 +112,7 @@ class ToolsFace:
         strict_limit: bool = False,
         cut_turns: CutTurns = "end",
         sampling: Sampling | None = None,
+        reasoning: Reasoning | None = None,
         principal: object = None,
         timeouts: Timeouts | None = None,
         retry: Retry | None = None,
@@ -136,6 +140,7 @@ class ToolsFace:
                 strict_limit=strict_limit,
                 cut_turns=cut_turns,
                 sampling=sampling,
+                reasoning=reasoning,
                 principal=principal,
                 timeouts=timeouts,
                 retry=retry,
@@ -162,6 +167,7 @@ class ToolsFace:
         most_calls: int = DEFAULT_CALLS,
         strict_limit: bool = False,
         sampling: Sampling | None = None,
+        reasoning: Reasoning | None = None,
         principal: object = None,
         timeouts: Timeouts | None = None,
         retry: Retry | None = None,
@@ -191,6 +197,7 @@ class ToolsFace:
                 most_calls=most_calls,
                 strict_limit=strict_limit,
                 sampling=sampling,
+                reasoning=reasoning,
                 principal=principal,
                 timeouts=timeouts,
                 retry=retry,

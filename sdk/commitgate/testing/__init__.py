@@ -13,8 +13,9 @@ Without ``ledger=MemoryLedger()`` a call with an operation key writes into the u
 Each step of a script is a dict with one main key:
 
 - ``{"text": str | bytes}``: answer text; beside it ``legal_mass`` (float), ``forced`` (bool), ``tokens`` (int);
+- ``{"reasoning": str | bytes}``: what a thinking model writes before its answer;
 - ``{"refusal": str}``: text of a refusal;
-- ``{"usage": [input_tokens, output_tokens]}``: counts;
+- ``{"usage": [input_tokens, output_tokens]}``: counts; a third one, ``reasoning_tokens``, may follow;
 - ``{"finish": word}``: the end of the answer in a provider's own word, as ``stop``, ``end_turn``, ``MAX_TOKENS`` or
   ``SAFETY``; a word that nobody knows is played, too; beside it ``native``, the word to report in its place;
 - ``{"done": True}``: the wire's end marker, which proves nothing;

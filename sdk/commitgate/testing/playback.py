@@ -21,6 +21,7 @@ from commitgate.backends.base import (
     Notice,
     Ping,
     ProseDelta,
+    ReasoningDelta,
     RefusalDelta,
     StreamEvent,
     TextDelta,
@@ -122,7 +123,7 @@ class Playback:
             match event:
                 case TextDelta() if self._speaks_of_calls and self._offers_tools:
                     yield from map(ProseDelta, _pieces(event.data, self._chunking))
-                case TextDelta() | ProseDelta():
+                case TextDelta() | ReasoningDelta() | ProseDelta():
                     for piece in _pieces(event.data, self._chunking):
                         yield replace(event, data=piece)
                 case ToolDelta():
@@ -196,6 +197,8 @@ def _event(step: Step, *, offers_tools: bool) -> StreamEvent:
             is_forced=bool(step.get("forced", False)),
             tokens=cast("int | None", step.get("tokens")),
         )
+    if "reasoning" in step:
+        return ReasoningDelta(_bytes(step["reasoning"]))
     if "refusal" in step:
         return RefusalDelta(cast(str, step["refusal"]))
     if "tool" in step:

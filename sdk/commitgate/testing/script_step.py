@@ -13,6 +13,7 @@ Step: TypeAlias = Mapping[str, object]
 
 STEPS = (
     "text",
+    "reasoning",
     "refusal",
     "tool",
     "prose",
@@ -38,7 +39,7 @@ STEPS = (
 CLOSINGS = ("eof", "fin", "rst")
 """How a stream can end: cleanly, or by a line that broke in one of two ways."""
 
-_REPEATABLE = ("text", "refusal", "tool", "prose", "usage", "event", "raw", "ping")
+_REPEATABLE = ("text", "reasoning", "refusal", "tool", "prose", "usage", "event", "raw", "ping")
 
 
 def check_script(name: str, script: object) -> None:
@@ -110,8 +111,9 @@ def _check_count(name: str, value: object) -> None:
 
 
 def _check_usage(name: str, value: object) -> None:
-    if not isinstance(value, Sequence) or isinstance(value, str | bytes) or len(cast("Sequence[object]", value)) != 2:
-        raise MisuseError(f"{name} must be [input_tokens, output_tokens]")
+    is_list = isinstance(value, Sequence) and not isinstance(value, str | bytes)
+    if not is_list or len(cast("Sequence[object]", value)) not in (2, 3):
+        raise MisuseError(f"{name} must be [input_tokens, output_tokens], and reasoning_tokens where there are some")
     for count in cast("Sequence[object]", value):
         if count is not None:
             _check_count(name, count)
@@ -196,6 +198,7 @@ _CHECKS: Mapping[str, Mapping[str, Callable[[str, object], None]]] = {
         "forced": _kind(bool, "True or False"),
         "tokens": _check_count,
     },
+    "reasoning": {"reasoning": _check_answer},
     "refusal": {"refusal": check_text},
     "tool": {"tool": _check_call},
     "prose": {"prose": _check_answer},

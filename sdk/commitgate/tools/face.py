@@ -10,6 +10,7 @@ from typing_extensions import TypeVar
 from commitgate.backends.base import Sampling
 from commitgate.backends.registry import BackendRegistry
 from commitgate.outcome import Outcome
+from commitgate.reasoning import Reasoning
 from commitgate.retry import Retry
 from commitgate.run.conversation import MessageLike
 from commitgate.run.order import DEFAULT_APPROVAL_EXPIRES_S, InProgress
@@ -53,6 +54,7 @@ class ToolsFace:
         strict_limit: bool = False,
         cut_turns: CutTurns = "end",
         sampling: Sampling | None = None,
+        reasoning: Reasoning | None = None,
         principal: object = None,
         timeouts: Timeouts | None = None,
         retry: Retry | None = None,
@@ -85,6 +87,7 @@ class ToolsFace:
             messages=messages,
             system=system,
             sampling=sampling,
+            reasoning=reasoning,
             principal=principal,
             operation_key=operation_key,
             input_fingerprint=input_fingerprint,
@@ -116,6 +119,7 @@ class ToolsFace:
         strict_limit: bool = False,
         cut_turns: CutTurns = "end",
         sampling: Sampling | None = None,
+        reasoning: Reasoning | None = None,
         principal: object = None,
         timeouts: Timeouts | None = None,
         retry: Retry | None = None,
@@ -146,6 +150,7 @@ class ToolsFace:
             cut_turns: ``"end"`` ends the run with a turn that was cut; ``"tell"`` tells the model that it was cut, and
                 asks again, within ``most_turns``.
             sampling: how tokens are drawn; None takes the likeliest. ``max_tokens`` bounds each turn.
+            reasoning: how a thinking model may think before each turn; None lets it write turns at once.
             principal: who asks, handed to ``evidence``, ``authorize`` and ``approve`` of the tools.
             timeouts: limits on the waits; the total is that of the whole run. None takes the defaults.
             retry: what may be asked again, for each turn; None takes the defaults.
@@ -169,6 +174,7 @@ class ToolsFace:
             messages=messages,
             system=system,
             sampling=sampling,
+            reasoning=reasoning,
             principal=principal,
             operation_key=operation_key,
             input_fingerprint=input_fingerprint,
@@ -200,6 +206,7 @@ class ToolsFace:
         most_calls: int = DEFAULT_CALLS,
         strict_limit: bool = False,
         sampling: Sampling | None = None,
+        reasoning: Reasoning | None = None,
         principal: object = None,
         timeouts: Timeouts | None = None,
         retry: Retry | None = None,
@@ -222,6 +229,7 @@ class ToolsFace:
             most_calls: most calls in the turn.
             strict_limit: a turn that counts as many tokens as its limit allowed is ``Truncated``.
             sampling: how tokens are drawn.
+            reasoning: how a thinking model may think before the turn.
             principal: who asks.
             timeouts: limits on the waits.
             retry: what may be asked again.
@@ -247,6 +255,7 @@ class ToolsFace:
             messages=messages,
             system=system,
             sampling=sampling,
+            reasoning=reasoning,
             principal=principal,
             operation_key=operation_key,
             input_fingerprint=input_fingerprint,

@@ -13,6 +13,7 @@ from commitgate.backends.base import Backend, Message, Sampling
 from commitgate.contract import Contract
 from commitgate.errors import MisuseError
 from commitgate.languages import Choices, Grammar, Machine, Regex
+from commitgate.reasoning import Reasoning
 from commitgate.retry import Retry
 from commitgate.retry.keys import OperationKey, given_fingerprint, messages_fingerprint
 from commitgate.run.conversation import Conversation, MessageLike
@@ -48,6 +49,7 @@ class ToolsOrder(Generic[A]):
         must_call: a turn may not answer.
         messages: the caller's words.
         sampling: how tokens are drawn.
+        reasoning: how the model may think before each turn.
         principal: who asks.
         key: the run's operation key; None keeps no record.
         input_digest: what the input is, for every turn of the run.
@@ -69,6 +71,7 @@ class ToolsOrder(Generic[A]):
     must_call: bool
     messages: tuple[Message, ...] = field(repr=False)
     sampling: Sampling
+    reasoning: Reasoning | None
     principal: object = field(repr=False)
     key: OperationKey | None = field(repr=False)
     input_digest: str = field(repr=False)
@@ -94,6 +97,7 @@ class ToolsOrder(Generic[A]):
         messages: Sequence[MessageLike] | None,
         system: str | None,
         sampling: Sampling | None,
+        reasoning: Reasoning | None,
         principal: object,
         operation_key: str | None,
         input_fingerprint: str | None,
@@ -117,6 +121,7 @@ class ToolsOrder(Generic[A]):
         key = checked_key(found, operation_key, input_fingerprint)
         for name, value, kind in (
             ("sampling", sampling, Sampling),
+            ("reasoning", reasoning, Reasoning),
             ("timeouts", timeouts, Timeouts),
             ("retry", retry, Retry),
             ("must_call", must_call, bool),
@@ -142,6 +147,7 @@ class ToolsOrder(Generic[A]):
             must_call=must_call,
             messages=words,
             sampling=sampling or Sampling(),
+            reasoning=reasoning,
             principal=principal,
             key=key,
             input_digest=digest,

@@ -140,6 +140,7 @@ class Turns(Generic[A]):
             input_digest=order.input_digest,
             tools=self._language.offer,
             strict_limit=order.strict_limit,
+            reasoning=order.reasoning,
         )
 
     async def read(self, outcome: Committed[JsonValue, None], number: int) -> Turn[A] | Failed:
