@@ -177,3 +177,60 @@ def test_logits_are_left_as_they_are() -> None:
     logits = torch.tensor([1.0, 2.0, 3.0])
     drawn(logits, [True, True, False], Sampling(temperature=0.5, top_k=1))
     assert logits.tolist() == [1.0, 2.0, 3.0]
+
+
+SETTINGS = [
+    Sampling(temperature=temperature, top_k=top_k, top_p=top_p)
+    for temperature in (0.0, 0.3, 1.0, 2.5, 80.0)
+    for top_k in (None, 1, 7, 700)
+    for top_p in (1.0, 0.9, 0.2)
+]
+
+
+@pytest.mark.parametrize("sampling", SETTINGS)
+@pytest.mark.parametrize("spread", [2.0, 60.0])
+def test_columns_that_are_not_legal_change_nothing(sampling: Sampling, spread: float) -> None:
+    """Few legal tokens among many columns are drawn another way than many among few, to the same effect."""
+    numbers = np.random.default_rng(11)
+    for round_ in range(6):
+        logits = numbers.standard_normal(900).astype(np.float32) * np.float32(spread)
+        mask = numbers.random(900) < (0.3, 1.0)[round_ % 2]
+        mask[[0, -1]] = True
+        more = np.concatenate([logits, np.full(9 * 900, 3.0 * spread, np.float32)])
+        wide_mask = np.concatenate([mask, np.zeros(9 * 900, np.bool_)])
+        drawn = [
+            draw(torch.from_numpy(given), legal, sampling, make_generator(round_))
+            for given, legal in ((logits, mask), (more, wide_mask))
+        ]
+        assert isinstance(drawn[0], Draw)
+        assert isinstance(drawn[1], Draw)
+        assert drawn[0].token_id == drawn[1].token_id
+        assert mask[drawn[0].token_id]
+
+
+@pytest.mark.parametrize("sampling", SETTINGS)
+def test_only_legal_token_is_drawn_wherever_it_stands(sampling: Sampling) -> None:
+    for at in (0, 255, 256, 511, 599):
+        logits = torch.linspace(-90, 90, 600)
+        mask = np.zeros(600, np.bool_)
+        mask[at] = True
+        found = draw(logits, mask, sampling, make_generator(at))
+        assert isinstance(found, Draw)
+        assert found.token_id == at
+        mask[:] = True
+        logits[:] = -200.0
+        logits[at] = 0.0
+        if sampling.temperature < 1 or sampling.top_k == 1 or sampling.top_p < 1:
+            cool = Sampling(temperature=min(sampling.temperature, 1), top_k=sampling.top_k, top_p=sampling.top_p)
+            found = draw(logits, mask, cool, make_generator(at))
+            assert isinstance(found, Draw)
+            assert found.token_id == at
+
+
+def test_hot_draws_reach_logits_far_below_the_best() -> None:
+    logits = torch.full((400,), -150.0)
+    logits[7] = 0.0
+    hot = Sampling(temperature=100.0)
+    mask = np.ones(400, np.bool_)
+    found = {getattr(draw(logits, mask, hot, make_generator(seed)), "token_id", None) for seed in range(40)}
+    assert len(found) > 20
