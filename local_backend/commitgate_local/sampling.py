@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 import torch
@@ -155,20 +155,21 @@ def _find(weights: _Weights, part: float) -> int:
     starts = np.arange(0, len(weights), _BLOCK)
     blocks = _cumulated(np.add.reduceat(weights, starts, dtype=np.float64))
     point = part * float(blocks[-1])
-    # Never a block or an entry without any weight, however the sums were rounded.
-    block = min(_after(blocks, point), int(np.searchsorted(blocks, blocks[-1])))
+    block = _after(blocks, point)
     first = block * _BLOCK
     within = _cumulated(weights[first : first + _BLOCK])
     point -= float(blocks[block - 1]) if block else 0.0
-    return first + min(_after(within, point), int(np.searchsorted(within, within[-1])))
+    return first + _after(within, point)
 
 
 def _cumulated(weights: _Weights) -> NDArray[np.float64]:
-    return cast("NDArray[np.float64]", np.cumsum(weights, dtype=np.float64))
+    return np.cumsum(weights, dtype=np.float64)
 
 
 def _after(cumulated: NDArray[np.float64], point: float) -> int:
-    return int(np.searchsorted(cumulated, point, side="right"))
+    # Never an entry without any weight, however the sums were rounded.
+    last = int(np.searchsorted(cumulated, float(cumulated[-1]), side="left"))
+    return min(int(np.searchsorted(cumulated, point, side="right")), last)
 
 
 def _keep(weights: _Weights, count: int, sampling: Sampling) -> NDArray[np.intp] | None:
