@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeAlias, cast
 
-from commitgate.errors import MissingExtraError, ModelLoadError
+from commitgate.errors import MissingExtraError, ModelLoadError, ModelRunError
 from commitgate_local.bundled import BUNDLED_FILE, BUNDLED_NAME, BUNDLED_PACKAGE, BUNDLED_REPOSITORY
 from commitgate_local.store import ModelStore, cache_folder, sampled_digest
 from commitgate_local.tokenizer import Tokenizer
@@ -176,8 +176,7 @@ def _load_folder(folder: Path, name: str, revision: str, report: Progress) -> Lo
     head = model.get_output_embeddings()
     if head is None:
         raise ModelLoadError(f"the model in {folder.name!r} has no output layer; it is not a language model")
-    report("ready", 1.0)
-    return LoadedModel(
+    loaded = LoadedModel(
         name=name,
         revision=revision,
         model=model,
@@ -186,6 +185,9 @@ def _load_folder(folder: Path, name: str, revision: str, report: Progress) -> Lo
         width=int(head.weight.shape[0]),
         context_tokens=getattr(model.config, "max_position_embeddings", None),
     )
+    _check_parts(loaded)
+    report("ready", 1.0)
+    return loaded
 
 
 def _stop_ids(model: CausalModel) -> frozenset[int]:
@@ -194,6 +196,33 @@ def _stop_ids(model: CausalModel) -> frozenset[int]:
         found = cast("int | list[int] | None", getattr(source, "eos_token_id", None))
         stops.update([found] if isinstance(found, int) else found or [])
     return frozenset(stops)
+
+
+def _check_parts(loaded: LoadedModel) -> None:
+    """Check that weights, configuration and tokenizer can be one model's.
+
+    Raises:
+        ModelLoadError: they cannot.
+    """
+    if loaded.context_tokens is not None and loaded.context_tokens < 1:
+        raise ModelLoadError(f"the model {loaded.name!r} says that it holds {loaded.context_tokens} tokens")
+    known = loaded.tokenizer.known_text(loaded.stop_ids)
+    if loaded.stop_ids and known == loaded.stop_ids:
+        raise ModelLoadError(
+            f"the model {loaded.name!r} ends its texts by the ids {sorted(known)}, which are ordinary text to the "
+            "tokenizer: the tokenizer or the configuration is another model's"
+        )
+    rows = int(loaded.model.get_input_embeddings().weight.shape[0])
+    try:
+        prompt = loaded.tokenizer.chat([("user", "a")])
+    except ModelRunError:
+        # A template may want more of a conversation.
+        return
+    if max(prompt, default=0) >= rows:
+        raise ModelLoadError(
+            f"the chat template of the model {loaded.name!r} writes the id {max(prompt)}, the model knows {rows}: the "
+            "tokenizer is another model's"
+        )
 
 
 def _folder_revision(folder: Path) -> str:

@@ -235,6 +235,16 @@ class Tokenizer:
             return [*self._start, *self.encode_part(text, begins=True, is_template=False)]
         return ChatPrompt(self._fast, self).ids(messages)
 
+    def known_text(self, ids: Iterable[int]) -> frozenset[int]:
+        """Return those ids that are ordinary text: neither special nor added, and not spelled as markup."""
+        strings = self.strings
+        known = {number: strings[number] for number in ids if 0 <= number < len(strings)}
+        return frozenset(
+            number
+            for number, string in known.items()
+            if string and number not in self.special_ids | self.added and not _BRACKETED.fullmatch(string)
+        )
+
     def spells_control(self, text: str) -> bool:
         """Return whether a text holds the spelling of a token that is never text."""
         return self._control.search(text) is not None

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Collection, Generator, Iterable
 from contextlib import contextmanager
 from logging import CRITICAL
 from pathlib import Path
-from typing import Protocol, TypeVar, cast
+from typing import Protocol, TypedDict, TypeVar, cast
 
 import torch
 
@@ -45,6 +45,7 @@ class CausalModel(Protocol):
     def eval(self) -> CausalModel: ...
     def to(self, device: torch.device) -> CausalModel: ...
     def save_pretrained(self, folder: Path) -> None: ...
+    def get_input_embeddings(self) -> torch.nn.Embedding: ...
     def get_output_embeddings(self) -> torch.nn.Linear | None: ...
 
 
@@ -70,8 +71,12 @@ class _TokenizerClass(Protocol):
     def from_pretrained(self, folder: str, **arguments: object) -> SavableTokenizer: ...
 
 
+class _LoadingInfo(TypedDict):
+    missing_keys: Collection[str]
+
+
 class _ModelClass(Protocol):
-    def from_pretrained(self, folder: str, **arguments: object) -> CausalModel: ...
+    def from_pretrained(self, folder: str, **arguments: object) -> tuple[CausalModel, _LoadingInfo]: ...
 
 
 def _tokenizer_class(*, is_plain: bool) -> _TokenizerClass:
@@ -93,11 +98,11 @@ def load_model(folder: Path, *, gguf_file: str | None = None) -> CausalModel:
         gguf_file: name of a GGUF file in it; its weights are dequantised. None reads safetensors.
 
     Raises:
-        ModelLoadError: there is none, or it is broken.
+        ModelLoadError: there is none, it is broken, or it lacks weights that its configuration names.
     """
     from transformers import AutoModelForCausalLM
 
-    arguments: dict[str, object] = {"dtype": torch.float32, "local_files_only": True}
+    arguments: dict[str, object] = {"dtype": torch.float32, "local_files_only": True, "output_loading_info": True}
     if gguf_file is None:
         # Weights in pickle files could run code; only safetensors are read.
         arguments["use_safetensors"] = True
@@ -105,7 +110,14 @@ def load_model(folder: Path, *, gguf_file: str | None = None) -> CausalModel:
         arguments |= {"gguf_file": gguf_file, "quantization_config": _dequantise()}
     kind = cast("_ModelClass", AutoModelForCausalLM)
     with _mapped(f"the model in {gguf_file or folder.name!r}"), quiet(), _no_tensor_bar():
-        return kind.from_pretrained(str(folder), **arguments).eval()
+        model, found = kind.from_pretrained(str(folder), **arguments)
+    if found["missing_keys"]:
+        # The loader fills them with random numbers: a model of another kind, or with fewer layers, would run and rave.
+        raise ModelLoadError(
+            f"the model in {gguf_file or folder.name!r} lacks {len(found['missing_keys'])} of the weights that its "
+            "configuration names: a file is missing, or the configuration is another model's"
+        )
+    return model.eval()
 
 
 def on_best_device(model: CausalModel) -> CausalModel:

@@ -75,9 +75,15 @@ def write_vocabulary(path: Path, vocabulary: Vocabulary) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         # Written beside and renamed, so that no other process ever sees half of it.
         with NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            file.write(_digest(path, body))
-            file.write(body)
-        Path(file.name).replace(path)
+            beside = Path(file.name)
+            try:
+                file.write(_digest(path, body) + body)
+                file.close()
+                beside.replace(path)
+            except OSError:
+                # A full disk would else fill up further with each start.
+                beside.unlink(missing_ok=True)
+                raise
 
 
 def _digest(path: Path, body: bytes) -> bytes:

@@ -9,7 +9,7 @@ import json
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -64,7 +64,7 @@ class Case:
     status: int
     code: str
     has_text: bool = False
-    limits: Limits | None = None
+    limits: Limits = field(default_factory=Limits)
 
 
 def is_fault(kind: str, event: object, code: str | None = None) -> bool:
@@ -174,7 +174,7 @@ class Server:
 @pytest.mark.parametrize("name", CASES)
 def test_fault_is_an_ending_of_the_model_and_the_next_answer_is_whole(model: LocalModel, name: str) -> None:
     case = CASES[name]
-    contract = Contract.json_schema(case.schema, **({} if case.limits is None else {"limits": case.limits}))
+    contract = Contract.json_schema(case.schema, limits=case.limits)
     *before, last = written(model, contract, case.prompt, sampling=Sampling(max_tokens=4_000))
     assert case.event(last)
     assert any(isinstance(event, TextDelta) for event in before) is case.has_text
@@ -185,7 +185,7 @@ def test_fault_is_an_ending_of_the_model_and_the_next_answer_is_whole(model: Loc
 @pytest.mark.parametrize("name", CASES)
 async def test_fault_is_an_outcome_of_the_call_and_the_next_one_is_whole(model: LocalModel, name: str) -> None:
     case = CASES[name]
-    contract = Contract.json_schema(case.schema, **({} if case.limits is None else {"limits": case.limits}))
+    contract = Contract.json_schema(case.schema, limits=case.limits)
     async with client_over(model) as client:
         outcome = await client.generate_structured(
             "local", contract, prompt=case.prompt, prompt_schema="none", sampling=Sampling(max_tokens=4_000)
@@ -201,7 +201,7 @@ async def test_fault_is_told_over_http_and_the_next_request_is_answered(
     model: LocalModel, name: str, streams: bool
 ) -> None:
     case = CASES[name]
-    server = Server(model, **({} if case.limits is None else {"contract": case.limits}))
+    server = Server(model, contract=case.limits)
     response = await server.ask(case.schema, case.prompt, stream=streams, max_tokens=4_000)
     if streams and case.has_text:
         assert response.status_code == 200

@@ -10,8 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
-from small_gguf import save_gguf
+from local.small_gguf import save_gguf
+from local.tiny_model import save_model, save_tokenizer
+from transformers import PreTrainedTokenizerFast
 
 from commitgate import Client, Contract
 from commitgate.backends.base import Event, Finish, GenerationRequest, Message
@@ -82,3 +85,122 @@ async def test_cut_gguf_file_raises_from_the_call_and_the_next_model_is_used(tin
             await client.generate_structured(f"local/{path}", SCHEMA, prompt="a")
         outcome = await client.generate_structured(f"local/{tiny_folder}", SCHEMA, prompt="a")
     assert outcome.name == "committed"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("max_position_embeddings", -5, "holds -5 tokens"),
+        ("max_position_embeddings", 0, "holds 0 tokens"),
+        ("num_hidden_layers", 3, "lacks 18 of the weights"),
+        ("attention_bias", True, "lacks 4 of the weights"),
+        ("model_type", "bert", "lacks"),
+        ("hidden_size", 64, "cannot be loaded"),
+        ("vocab_size", 400, "cannot be loaded"),
+    ],
+)
+def test_configuration_that_is_not_that_of_the_weights_is_refused(
+    tiny_folder: Path, tmp_path: Path, name: str, value: Any, said: str
+) -> None:
+    with pytest.raises(ModelLoadError, match=said):
+        LocalModel.load(str(copied(tiny_folder, tmp_path, config=put(name, value))))
+
+
+@pytest.mark.parametrize(("columns", "is_taken"), [(300, False), (420, True), (4_400, True), (6_000, False)])
+def test_tokenizer_is_refused_where_its_size_gives_it_away(tmp_path: Path, columns: int, is_taken: bool) -> None:
+    save_tokenizer(tmp_path)
+    save_model(tmp_path, vocab_size=columns)
+    if is_taken:
+        assert is_well(LocalModel.load(str(tmp_path), cache_dir=tmp_path / "cache"))
+    else:
+        with pytest.raises(ModelLoadError, match="another model's"):
+            LocalModel.load(str(tmp_path), cache_dir=tmp_path / "cache")
+
+
+@pytest.mark.parametrize(
+    ("stops", "is_taken"), [([50], False), ([50, 60], False), ([2, 50], True), ([99_999], True), (None, True)]
+)
+def test_tokenizer_is_refused_where_the_model_ends_by_its_words(
+    tiny_folder: Path, tmp_path: Path, stops: Any, is_taken: bool
+) -> None:
+    changed = put("eos_token_id", stops)
+    folder = copied(tiny_folder, tmp_path, config=changed, generation_config=changed)
+    if is_taken:
+        assert is_well(LocalModel.load(str(folder)))
+    else:
+        with pytest.raises(ModelLoadError, match="ordinary text to the tokenizer"):
+            LocalModel.load(str(folder))
+
+
+def test_template_that_writes_ids_unknown_to_the_model_is_refused(tmp_path: Path) -> None:
+    save_tokenizer(tmp_path)
+    save_model(tmp_path, vocab_size=425)
+    tokenizer: Any = PreTrainedTokenizerFast.from_pretrained(tmp_path)
+    tokenizer.add_tokens([f"<|turn{number}|>" for number in range(20)], special_tokens=True)
+    tokenizer.save_pretrained(tmp_path)
+    assert is_well(LocalModel.load(str(tmp_path)))
+    tokenizer.chat_template = "<|turn19|>" + tokenizer.chat_template
+    tokenizer.save_pretrained(tmp_path)
+    with pytest.raises(ModelLoadError, match="chat template"):
+        LocalModel.load(str(tmp_path))
+
+
+@pytest.mark.parametrize("is_full", [True, False])
+def test_disk_that_takes_nothing_costs_time_alone(tiny_folder: Path, tmp_path: Path, is_full: bool) -> None:
+    cache = tmp_path / "cache"
+    if not is_full:
+        cache.write_bytes(b"in the way")
+    done = served(tiny_folder, cache, tmp_path, file_bytes=100 if is_full else None)
+    assert "commitgate serves" in done
+    if is_full:
+        assert [path for path in cache.rglob("*") if path.is_file()] == []
+
+
+def served(folder: Path, cache: Path, place: Path, *, file_bytes: int | None) -> str:
+    """Serve a model in a process that may write no larger files, ask it once, and return what it said."""
+    limit = (
+        ""
+        if file_bytes is None
+        else f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({file_bytes},) * 2)\n"
+    )
+    program = f"{limit}from commitgate.cli import main; main()"
+    environment = {**os.environ, "COMMITGATE_CACHE": str(cache)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, "serve", str(folder), "--port", "0", "--name", "small"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=place,
+        env=environment,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        form = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA}}
+        body = {"model": "small", "messages": [{"role": "user", "content": "a"}], "response_format": form}
+        response = httpx.post(f"{line.split()[-1]}/chat/completions", json=body, timeout=60)
+        assert json.loads(response.json()["choices"][0]["message"]["content"]) in SCHEMA["enum"]
+        process.terminate()
+        _, err = process.communicate(timeout=30)
+        assert process.returncode == 0, err
+        assert "Traceback" not in err
+    finally:
+        process.kill()
+        process.communicate()
+    return line
+
+
+def test_disk_that_takes_no_converted_model_is_named(tiny_folder: Path, tmp_path: Path) -> None:
+    save_gguf(tiny_folder, tmp_path / "tiny.gguf")
+    (tmp_path / "cache").write_bytes(b"in the way")
+    program = "from commitgate.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "serve", str(tmp_path / "tiny.gguf"), "--port", "0"],
+        capture_output=True,
+        env={**os.environ, "COMMITGATE_CACHE": str(tmp_path / "cache")},
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 4
+    assert "COMMITGATE_CACHE" in done.stderr
+    assert "Traceback" not in done.stderr
