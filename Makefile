@@ -7,6 +7,7 @@ DEMO := build/demo
 
 RUNTIME := $(VENV)/.runtime-installed
 DEVELOPMENT := $(VENV)/.development-installed
+BENCH := $(VENV)/.bench-installed
 PIP := $(PY) -m pip --disable-pip-version-check -qq
 
 # An exact torch, in the same run of pip, so that a CPU wheel that lies ready is taken and no larger build is fetched.
@@ -20,7 +21,7 @@ export PYTHONUNBUFFERED := 1
 export OMP_WAIT_POLICY ?= PASSIVE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-terminal demo-web demo-refund demo-grammars test lint format maskbench prove install clean
+.PHONY: help demo demo-terminal demo-web demo-refund demo-grammars test lint format maskbench bench prove install clean
 
 help: ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(MAKEFILE_LIST)
@@ -67,6 +68,13 @@ format: $(DEVELOPMENT) ## Rewrite the code in the project's format
 maskbench: $(DEVELOPMENT) ## Count the schemas of MaskBench that are judged rightly (COMMITGATE_MASKBENCH: its data)
 	@$(PY) tests/benchmarks/maskbench.py
 
+bench: $(BENCH) ## Measure masks and answers beside others, into docs/benchmarks.md (minutes; COMMITGATE_MASKBENCH: schemas)
+	@$(VENV)/bin/commitgate models pull
+	@rm -rf build/bench
+	@$(PY) tests/benchmarks/masks.py
+	@$(PY) tests/benchmarks/end_to_end.py
+	@$(PY) tests/benchmarks/bench_report.py
+
 prove: $(DEVELOPMENT) ## Measure the promises at length: at most 60 minutes, goes on where it was stopped
 	@$(PY) tests/proofs/prove.py
 
@@ -87,4 +95,9 @@ $(RUNTIME): pyproject.toml Makefile
 $(DEVELOPMENT): $(RUNTIME)
 	@echo "Adding the development tools to $(VENV)"
 	@$(PIP) install '$(TORCH)' --group dev
+	@touch $@
+
+$(BENCH): $(DEVELOPMENT)
+	@echo "Adding what the benchmarks compare with to $(VENV)"
+	@$(PIP) install '$(TORCH)' --group bench
 	@touch $@

@@ -45,8 +45,8 @@ _NOTES = (
     """Engines take turns schema by schema, each in a process of its own. Python's garbage collector is on, as it is by
     default. Torch's many objects make its pauses long: so the project is measured in a process without torch, and a
     second time with torch and transformers loaded, as they are in one that also runs a model.""",
-    """The project writes the keys of an object in the order of its schema, and so do others. A valid text that an engine
-    does not follow to its end is counted in the last table, and left out where engines are compared.""",
+    """The project writes the keys of an object in the order of its schema, and so do others. A valid text that an
+    engine does not follow to its end is counted in the last table, and left out where engines are compared.""",
 )
 
 
@@ -140,8 +140,8 @@ def measure_wide(folder: Path, narrow: Tokens, chosen: argparse.Namespace) -> tu
                     taken[who].append(worker.time(case))
         rows += mask_summary.compared(taken, base=next(iter(sides)), of=f"{name}, two vocabularies", parts=_BESIDE)
     note = (
-        f"*Two vocabularies* are that of the bundled model and that of {_name_of(folder)}, over {len(wide_cases)} schemas. "
-        "The same texts have other tokens there, so ratios are between percentiles, not between like steps."
+        f"*Two vocabularies* are that of the bundled model and that of {_name_of(folder)}, over {len(wide_cases)} "
+        "schemas. The same texts have other tokens there, so ratios are between percentiles, not between like steps."
     )
     return rows, [note]
 
