@@ -6,21 +6,22 @@ precision, timed on layers of the model itself, whose logits stay near those of 
 
 from __future__ import annotations
 
-import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
 from typing import Final, cast
-
-import torch
 
 from commitgate.argument import check_int
 from commitgate.errors import MisuseError, ModelRunError
 from commitgate_local.model_errors import model_breaks
-from commitgate_local.runtime.base import Row, Runtime
-from commitgate_local.runtime.lengths import euclidean
+from commitgate_local.runtime.base import Runtime
 from commitgate_local.runtime.llama import LlamaRuntime
-from commitgate_local.runtime.llama_weights import decoder, known_context, pack_layer, why_unknown
+from commitgate_local.runtime.llama_weights import decoder, known_context, why_unknown
 from commitgate_local.runtime.precision import Precision, check_precision, check_runs
+from commitgate_local.runtime.probe import Probe
+from commitgate_local.runtime.remembered import RememberedPrecision
+from commitgate_local.runtime.speed import by_preference, runnable
 from commitgate_local.runtime.transformers_batch import TransformersRuntime
 from commitgate_local.transformers_runtime import CausalModel
 
@@ -30,18 +31,6 @@ CACHE_BYTES: Final = 2 * 1024**3
 # A model that does not say how much it can hold.
 _UNKNOWN_CONTEXT: Final = 2048
 
-_PROBE_TOKENS: Final = 24
-_PROBE_PIECE: Final = 17
-
-# Most of the logits' spread that a precision may lose, on average over the probe. Measured on SmolLM2-135M, which is
-# hard to round: float32 1e-6, bfloat16 0.03, int8 0.13.
-_TOLERANCES: Final[dict[Precision, float]] = {"float32": 1e-3, "bfloat16": 0.1, "float16": 0.05, "int8": 0.25}
-
-# Layers timed and rounds: enough weights not to stay in a processor's near cache.
-_TIMED_LAYERS: Final = 4
-_TIMED_ROUNDS: Final = 5
-_TIMED_S: Final = 0.1
-
 
 def make_runtime(
     model: CausalModel,
@@ -50,6 +39,7 @@ def make_runtime(
     slots: int = SLOTS,
     context_tokens: int | None = None,
     cache_bytes: int = CACHE_BYTES,
+    remembered: Path | None = None,
 ) -> Runtime:
     """Make what runs a model. Takes up to a few seconds for a model of some hundred megabytes.
 
@@ -59,6 +49,8 @@ def make_runtime(
         slots: conversations at once, at least 1.
         context_tokens: most tokens of one conversation; None for as many as the model and the cache's bound allow.
         cache_bytes: most bytes of keys and values. Each slot has an equal share, so none can take another's.
+        remembered: folder in which the precision that ``auto`` found is kept, by model and machine, so that the next
+            call takes the same and measures nothing; None measures each time. It need not be there, or be writable.
 
     Raises:
         MisuseError: there is no such precision, or it cannot run here or for this model.
@@ -74,7 +66,7 @@ def make_runtime(
         if precision != "auto":
             check_runs(cast("Precision", precision), device)
         with _breaks():
-            found = _own(model, precision, device, slots, min(most, known_context(model)))
+            found = _own(model, precision, slots, min(most, known_context(model)), remembered)
         if found is not None:
             return found
         reason = "its logits differ from those of transformers"
@@ -123,95 +115,36 @@ def _token_bytes(model: CausalModel) -> int:
     return max(1, 4 * 2 * layers * kv_heads * size)
 
 
-def _own(model: CausalModel, precision: str, device: torch.device, slots: int, context_tokens: int) -> Runtime | None:
+def _own(model: CausalModel, precision: str, slots: int, context_tokens: int, folder: Path | None) -> Runtime | None:
     """Return the own runtime, in the wanted or the best precision; None where it computes something else."""
-    probe = _probe(model, context_tokens)
-    wanted = _module_logits(model, probe)
-    exact = LlamaRuntime(model, precision="float32", slots=slots, context_tokens=context_tokens)
-    if _loss(_own_logits(exact, probe), wanted) > _TOLERANCES["float32"]:
+    probe = Probe(model, context_tokens)
+    if not probe.is_same_computation():
         # Not rounding, but another computation.
         return None
-    order: list[Precision] = [cast("Precision", precision)] if precision != "auto" else _by_speed(model, device)
-    for candidate in order:
-        if candidate == "float32":
-            return exact
-        found = LlamaRuntime(model, precision=candidate, slots=slots, context_tokens=context_tokens)
-        if _loss(_own_logits(found, probe), wanted) <= _TOLERANCES[candidate]:
-            return found
     if precision == "auto":
-        return exact
-    raise MisuseError(f"the precision {precision!r} changes this model's logits too much; take 'float32' or 'auto'")
+        return _best(model, probe, slots, context_tokens, folder)
+    wanted = cast("Precision", precision)
+    found = LlamaRuntime(model, precision=wanted, slots=slots, context_tokens=context_tokens)
+    if not probe.is_near(found, wanted):
+        raise MisuseError(f"the precision {wanted!r} changes this model's logits too much; take 'float32' or 'auto'")
+    return found
 
 
-def _by_speed(model: CausalModel, device: torch.device) -> list[Precision]:
-    """Return the precisions that run here, the fastest first; float32 is always among them."""
-    if device.type != "cpu":
-        return ["bfloat16", "float16", "float32"] if torch.cuda.is_bf16_supported() else ["float16", "float32"]
-    times: dict[Precision, float] = {}
-    for candidate in ("float32", "bfloat16", "int8"):
-        try:
-            check_runs(candidate, device)
-        except MisuseError:
-            continue
-        times[candidate] = _time(model, candidate)
-    return sorted(times, key=lambda word: times[word])
-
-
-def _time(model: CausalModel, precision: Precision) -> float:
-    """Return the seconds of the linear layers of some layers, for one row and for some rows together."""
-    chosen = [pack_layer(layer, precision) for layer in list(decoder(model).layers)[:_TIMED_LAYERS]]
-    attention = decoder(model).layers[0].self_attn
-    hidden = attention.q_proj.weight.shape[1]
-    inputs = [(1, torch.rand(1, hidden)), (SLOTS, torch.rand(SLOTS, hidden))]
-    best = dict.fromkeys((rows for rows, _ in inputs), float("inf"))
-    until = time.perf_counter() + _TIMED_S
-    with torch.inference_mode():
-        for _ in range(_TIMED_ROUNDS):
-            for rows, given in inputs:
-                begun = time.perf_counter()
-                for layer in chosen:
-                    mixed = layer.qkv(given)
-                    layer.out(mixed[:, : attention.o_proj.weight.shape[1]].contiguous())
-                    layer.down(layer.gate_up(given).chunk(2, -1)[0].contiguous())
-                best[rows] = min(best[rows], time.perf_counter() - begun)
-            if time.perf_counter() > until:
-                break
-    return sum(best.values())
-
-
-def _probe(model: CausalModel, context_tokens: int) -> list[int]:
-    count = min(_PROBE_TOKENS, context_tokens)
-    ids = decoder(model).embed_tokens.weight.shape[0]
-    return [(7919 * number + 11) % ids for number in range(count)]
-
-
-def _module_logits(model: CausalModel, probe: Sequence[int]) -> torch.Tensor:
-    head = model.get_output_embeddings()
-    if head is None:
-        raise ModelRunError("the model has no output layer; it is not a language model")
-    with torch.inference_mode():
-        logits = model(torch.tensor([list(probe)], device=head.weight.device), use_cache=False).logits
-    return logits[0].float().cpu()
-
-
-def _own_logits(runtime: LlamaRuntime, probe: Sequence[int]) -> torch.Tensor:
-    """Return the logits after a first piece and after each token behind it, run in the last slot."""
-    slot = runtime.slots - 1
-    found = [runtime.step([Row(slot, 0, probe[:_PROBE_PIECE])])]
-    for place in range(_PROBE_PIECE, len(probe)):
-        found.append(runtime.step([Row(slot, place, probe[place : place + 1])]))
-    return torch.cat(found)
-
-
-def _loss(found: torch.Tensor, wanted: torch.Tensor) -> float:
-    """Return how far logits are from those wanted, as a part of their spread, on average over the rows."""
-    wanted = wanted[-found.shape[0] :]
-    if not bool(torch.isfinite(wanted).all()):
-        # A broken model is run as it is: its logits are no numbers, and the loop says so.
-        return 0.0 if torch.equal(torch.isfinite(found), torch.isfinite(wanted)) else float("inf")
-    spread = euclidean(wanted - wanted.mean(-1, keepdim=True)).clamp_min(1e-12)
-    loss = float((euclidean(found - wanted) / spread).mean())
-    return loss if loss == loss else float("inf")
+def _best(model: CausalModel, probe: Probe, slots: int, context_tokens: int, folder: Path | None) -> Runtime:
+    """Return the runtime in the remembered precision, else in the best that was measured; it is remembered then."""
+    device = decoder(model).embed_tokens.weight.device
+    memory = RememberedPrecision(folder, model)
+    remembered = memory.get(runnable(device))
+    first: list[Precision] = [] if remembered is None else [remembered]
+    for candidate in chain(first, by_preference(model, device)):
+        found = LlamaRuntime(model, precision=candidate, slots=slots, context_tokens=context_tokens)
+        if probe.is_near(found, candidate):
+            if candidate != remembered:
+                memory.put(candidate)
+            return found
+        # Its weights are let go before others are packed.
+        del found
+    raise ModelRunError("the own runtime's logits change from one pass to the next")
 
 
 __all__ = ["CACHE_BYTES", "SLOTS", "make_runtime"]

@@ -6,7 +6,7 @@ the calls are few. Norms, positions and the sums between layers are in float32 o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import cast
 
@@ -18,7 +18,7 @@ from commitgate_local.runtime.attention import Attention
 from commitgate_local.runtime.base import Row, SlotLengths
 from commitgate_local.runtime.kv_cache import KeyValueCache
 from commitgate_local.runtime.lengths import euclidean
-from commitgate_local.runtime.llama_weights import Layer, LlamaConfig, decoder, norm_weight, pack_layer
+from commitgate_local.runtime.llama_weights import DecoderLayer, Layer, LlamaConfig, decoder, norm_weight, pack_layer
 from commitgate_local.runtime.precision import Precision, activation_type, pack_linear
 from commitgate_local.transformers_runtime import CausalModel
 
@@ -31,16 +31,20 @@ class LlamaRuntime:
         precision: of the weights; it can run where the model is.
         slots: number of conversations, at least 1.
         context_tokens: most tokens of each.
+        keeps_layers: False packs each layer anew in each pass, for one pass that needs no room.
     """
 
-    def __init__(self, model: CausalModel, *, precision: Precision, slots: int, context_tokens: int) -> None:
+    def __init__(
+        self, model: CausalModel, *, precision: Precision, slots: int, context_tokens: int, keeps_layers: bool = True
+    ) -> None:
         parts, config = decoder(model), cast("LlamaConfig", model.config)
         head = model.get_output_embeddings()
         assert head is not None, "a model without an output layer is refused before"
         attention, weight = parts.layers[0].self_attn, parts.embed_tokens.weight.detach()
         self._device, self._kind = weight.device, activation_type(precision, weight.device)
         self._embedding = weight
-        self._layers = [pack_layer(layer, precision) for layer in parts.layers]
+        passing = _PassingLayers(parts.layers, precision)
+        self._layers: Iterable[Layer] = list(passing) if keeps_layers else passing
         self._norm, self._epsilon = norm_weight(parts.norm.weight, self._kind), parts.norm.variance_epsilon
         self._floors = {
             size: torch.tensor((size * self._epsilon) ** 0.5, device=self._device)
@@ -54,7 +58,7 @@ class LlamaRuntime:
         self._width, self._slots, self._context_tokens = int(head.weight.shape[0]), slots, context_tokens
         self._lengths = SlotLengths(slots, context_tokens, int(weight.shape[0]))
         self._cache = KeyValueCache(
-            layers=len(self._layers),
+            layers=len(parts.layers),
             slots=slots,
             shape=(2 * self._kv_heads, self._size),
             most_tokens=context_tokens,
@@ -199,6 +203,17 @@ class LlamaRuntime:
         if len(wanting) < len(rows):
             hidden = hidden[torch.tensor(wanting, device=self._device)]
         return self._head(self._normed(hidden, self._norm)).float().cpu()
+
+
+class _PassingLayers:
+    """Pack layers while they are gone through, one at a time."""
+
+    def __init__(self, layers: Sequence[DecoderLayer], precision: Precision) -> None:
+        self._layers = layers
+        self._precision: Precision = precision
+
+    def __iter__(self) -> Iterator[Layer]:
+        return (pack_layer(layer, self._precision) for layer in self._layers)
 
 
 __all__ = ["LlamaRuntime"]
