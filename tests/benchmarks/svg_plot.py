@@ -20,7 +20,7 @@ _BLOCK = 24
 _AXIS = 30
 
 # Readable on both grounds, and told apart by those who do not see all colours (after Okabe and Ito).
-_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#999999", "#b8a800")
+_COLOURS = ("#1f83d6", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#999999", "#b8a800")
 
 _STYLE = """
  svg { background: #ffffff; font: 12px system-ui, sans-serif; }
@@ -88,7 +88,7 @@ def plot(title: str, unit: str, blocks: Sequence[Block]) -> str:
     inner = [
         f'<text x="12" y="18" font-weight="bold">{escape(title)}</text>',
         f'<text x="12" y="35" class="quiet">{escape(_legend(names, unit, axis))}</text>',
-        *_grid(axis, height, unit),
+        *_grid(axis, height),
         *_body(blocks, axis, colours, names),
     ]
     head = (
@@ -115,7 +115,7 @@ def _legend(names: Sequence[str], unit: str, axis: _Axis) -> str:
     return f"{told}; {unit}, {'logarithmic' if axis.is_logarithmic else 'from zero'}"
 
 
-def _grid(axis: _Axis, height: int, unit: str) -> Iterator[str]:
+def _grid(axis: _Axis, height: int) -> Iterator[str]:
     bottom = height - _AXIS + 6
     ticks = axis.ticks()
     for tick in ticks:
@@ -123,8 +123,7 @@ def _grid(axis: _Axis, height: int, unit: str) -> Iterator[str]:
         anchor = "end" if tick == ticks[-1] else "middle"
         yield f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP - 4}" y2="{bottom}"/>'
         yield (
-            f'<text class="quiet" x="{x:.1f}" y="{bottom + 15}" text-anchor="{anchor}">{escape(_short(tick))} '
-            f"{escape(unit)}</text>"
+            f'<text class="quiet" x="{x:.1f}" y="{bottom + 15}" text-anchor="{anchor}">{escape(_short(tick))}</text>'
         )
 
 
