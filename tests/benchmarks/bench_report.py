@@ -33,8 +33,8 @@ _HEAD = (
     "Written by `make bench` from one run on the machine that each section names; nothing here is written by hand.",
     "",
     "**Compare ratios within a table, not times.** The machine may have been shared with other work, which hits alike "
-    "what is measured in turn. A ratio is a value divided by that of the row in its part of the table that shows ×1: ×3 "
-    "is three times as long, or three times as many. Behind the ratios stand the values as they were seen in that run.",
+    "what is measured in turn. A ratio is a value divided by that of the row in its part of the table that shows ×1: "
+    "×3 is three times as long, or three times as many. Behind the ratios stand the values as seen in that run.",
 )
 
 
