@@ -54,7 +54,7 @@ class EngineStats:
         contracts: contracts kept compiled.
         states: automaton states made for these contracts.
         masks: states whose mask is remembered.
-        masks_asked: masks asked for so far; asked at the same moment by two threads may count once.
+        masks_asked: masks asked for so far; without a global interpreter lock, two at one moment may count as one.
         masks_computed: those among them that had to be worked out.
         computing_s: seconds that working them out took together.
         longest_s: seconds that the longest took.

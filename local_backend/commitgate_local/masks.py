@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from threading import Lock
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -57,7 +58,7 @@ class Masks:
         limit_bytes: most memory for masks as they are handed out; a quarter of it more for packed ones.
 
     Attributes:
-        asked: masks asked for; threads that ask at the same moment may be counted as one.
+        asked: masks asked for; without a global interpreter lock, threads that ask at one moment may count as one.
         computed: masks worked out.
         computing_s: seconds that this took together.
         longest_s: seconds that the longest took.
@@ -71,6 +72,7 @@ class Masks:
         self._memo: BoundedCache[Term, Mask] = BoundedCache(limit_bytes)
         self._packed: BoundedCache[Term, _Packed] = BoundedCache(limit_bytes // 4)
         self._shared: BoundedCache[Term, Term] = BoundedCache(limit_bytes // 8)
+        self._lock = Lock()
         self.asked = self.computed = 0
         self.computing_s = self.longest_s = 0.0
         self.sizes = [0] * (vocabulary.width.bit_length() + 1)
@@ -83,6 +85,7 @@ class Masks:
         Raises:
             LimitExceededError: that takes more states than ``Limits.states``, or more work than ``Limits.step_work``.
         """
+        # Without a lock, which costs as much as finding the mask: no other thread can come between under a global one.
         self.asked += 1
         found = self._memo.get(term)
         if found is not None:
@@ -138,11 +141,12 @@ class Masks:
             legal = len(ids)
             packed = _Packed(ids, None)
         self._packed.put(term, packed, packed.size_bytes)
-        self.computed += 1
-        self.sizes[legal.bit_length()] += 1
         took_s = perf_counter() - start
-        self.computing_s += took_s
-        self.longest_s = max(self.longest_s, took_s)
+        with self._lock:
+            self.computed += 1
+            self.sizes[legal.bit_length()] += 1
+            self.computing_s += took_s
+            self.longest_s = max(self.longest_s, took_s)
         return result
 
 

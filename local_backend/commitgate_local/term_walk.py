@@ -82,7 +82,8 @@ class TermWalk:
         self._ids: list[Ints] = []
         self._stack: list[tuple[Term, Spots, _Frame | None]] = []
         self._frames: dict[tuple[int, int], _Then] = {}
-        self._met: dict[tuple[int, int], set[int]] = {}
+        # By the terms themselves, which keeps them: of one that is gone, another could have the id.
+        self._met: dict[tuple[Term, _Frame | None], set[int]] = {}
         self._stepped_nodes = 0
         self._frontiers: dict[_Frame | None, list[tuple[int, Term]]] = {}
 
@@ -205,7 +206,7 @@ class TermWalk:
                 self._stack.append((outer.rest, walk.open_exits, outer.outer))
 
     def _stepped(self, term: Term, spots: Spots, outer: _Frame | None) -> None:
-        met = self._met.setdefault((id(term), id(outer)), set())
+        met = self._met.setdefault((term, outer), set())
         if not met.isdisjoint(spots.nodes):
             spots = self._trie.spots([node for node in spots.nodes if node not in met])
         met.update(spots.nodes)

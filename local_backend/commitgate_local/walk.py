@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from threading import Lock
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from commitgate.automaton.spelling import StringBody
 from commitgate_local.bounded import BoundedCache
@@ -40,7 +42,9 @@ class Walker:
         self._strings = strings
         self._leaves: BoundedCache[object, LeafWalk] = BoundedCache(limit_bytes)
         self._known: BoundedCache[bytes, LeafWalk] = BoundedCache(limit_bytes // 8)
-        self._fresh: dict[Arena, dict[bytes, LeafWalk]] = {}
+        # Weak, since a matcher may go on long after its contract was dropped, and nobody asks for its walks then.
+        self._fresh: WeakKeyDictionary[Arena, dict[bytes, LeafWalk]] = WeakKeyDictionary()
+        self._lock = Lock()
         self._has_folder = has_folder
 
     @property
@@ -60,7 +64,8 @@ class Walker:
 
     def take_fresh(self, arena: Arena) -> dict[bytes, LeafWalk]:
         """Return the walks of an arena's terms that were not known, each once."""
-        return self._fresh.pop(arena, {})
+        with self._lock:
+            return self._fresh.pop(arena, {})
 
     def mask(self, term: Term) -> tuple[Mask, Ints | None]:
         """Return the tokens after which the text lives, and their ids where they are few; see ``TermWalk.mask``."""
@@ -82,9 +87,10 @@ class Walker:
         found = self._known.get(digest)
         if found is None:
             found = self._walked(leaf, node)
-            fresh = self._fresh.setdefault(leaf.arena, {})
-            if len(fresh) < _MOST_FRESH:
-                fresh[digest] = found
+            with self._lock:
+                fresh = self._fresh.setdefault(leaf.arena, {})
+                if len(fresh) < _MOST_FRESH:
+                    fresh[digest] = found
         return found
 
     def _walked(self, leaf: Term, node: int) -> LeafWalk:
