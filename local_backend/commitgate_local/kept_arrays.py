@@ -51,6 +51,9 @@ class ArrayFolder:
             write_arrays(self._file(key), arrays)
         except OSError as error:
             self.error = error.strerror or type(error).__name__
+        except ValueError as error:
+            # The path can be no file's name.
+            self.error = str(error)
         else:
             self.error = None
 
@@ -63,7 +66,7 @@ def read_arrays(path: Path) -> dict[str, AnyArray] | None:
     """Return the arrays of a file, read-only; None where there is none that can be used."""
     try:
         held = path.read_bytes()
-    except OSError:
+    except (OSError, ValueError):
         return None
     size = hashlib.sha256().digest_size
     if held[:size] != _digest(path.name, held[size:]):
@@ -84,6 +87,7 @@ def write_arrays(path: Path, arrays: Mapping[str, AnyArray]) -> None:
 
     Raises:
         OSError: it cannot be written; what was there before is still there.
+        ValueError: the path can be no file's name.
     """
     contents = [(name, array.dtype.str, list(array.shape)) for name, array in arrays.items()]
     table = json.dumps(contents).encode()

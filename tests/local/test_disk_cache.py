@@ -1,6 +1,9 @@
 """What an engine keeps in a folder spares work, and is never used where it does not belong or is not whole."""
 
-from collections.abc import Callable
+import os
+import resource
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,19 +44,29 @@ def walked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return notes
 
 
+def vocabulary(tokens: list[bytes] = TOKENS, *, padding: int = 1, stops: int = 1) -> Vocabulary:
+    """Return a vocabulary whose stop ids and padding stand behind its tokens."""
+    return Vocabulary(tokens, range(len(tokens), len(tokens) + stops), width=len(tokens) + padding)
+
+
 def masks(
-    folder: Path | None, *, tokens: list[bytes] = TOKENS, contract: Contract[Any] | None = None
+    folder: Path | None,
+    *,
+    over: Vocabulary | None = None,
+    contract: Contract[Any] | None = None,
+    error: str | None = None,
 ) -> list[list[bool]]:
     """Return the masks along a text, from an engine that starts anew over the folder."""
-    engine = MaskEngine(Vocabulary(tokens, [len(tokens)], width=len(tokens) + 1), cache_dir=folder)
+    over = over or vocabulary()
+    engine = MaskEngine(over, cache_dir=folder)
     matcher = engine.matcher(contract or Contract.of(SCHEMA))
     found: list[list[bool]] = []
     for byte in TEXT:
         found.append(matcher.mask().tolist())
-        matcher.advance(tokens.index(bytes((byte,))))
+        matcher.advance(byte)
     found.append(matcher.mask().tolist())
     engine.close()
-    assert engine.stats().folder_error is None
+    assert engine.stats().folder_error == error
     return found
 
 
@@ -69,20 +82,23 @@ def test_second_start_builds_and_walks_nothing(tmp_path: Path, walked: list[str]
 @pytest.mark.parametrize(
     "changed",
     [
-        {"tokens": [*TOKENS, b"bb"]},
+        {"over": vocabulary([*TOKENS, b"bb"])},
+        {"over": vocabulary(padding=2)},
+        {"over": vocabulary(padding=2, stops=2)},
         {"contract": Contract.of({**SCHEMA, "properties": {"id": {"type": "string", "pattern": "^[a-c]{2,5}y?$"}}})},
         {"contract": Contract.of(SCHEMA, limits=Limits(nesting=7))},
         {"contract": Contract.of(SCHEMA, style=Style(property_order="any"))},
     ],
-    ids=["vocabulary", "language", "limits", "style"],
+    ids=["tokens", "width", "stop ids", "language", "limits", "style"],
 )
 def test_each_part_of_the_key_makes_it_another(tmp_path: Path, walked: list[str], changed: dict[str, Any]) -> None:
     masks(tmp_path)
     files = set(tmp_path.iterdir())
+    expected = masks(None, **changed)
     walked.clear()
-    assert masks(tmp_path, **changed) == masks(None, **changed)
+    assert masks(tmp_path, **changed) == expected
     assert set(tmp_path.iterdir()) > files
-    assert "automaton" in walked
+    assert set(walked) == ({"tree", "automaton"} if "over" in changed else {"automaton"})
 
 
 def test_another_version_of_the_engine_reads_nothing(
@@ -121,17 +137,141 @@ def test_poisoned_files_are_found_and_made_again(
 def test_file_of_another_vocabulary_is_not_taken_under_a_false_name(tmp_path: Path) -> None:
     here, there = tmp_path / "here", tmp_path / "there"
     first = masks(here)
-    masks(there, tokens=[*BYTES, b"cc", b"ab"])
+    masks(there, over=vocabulary([*BYTES, b"cc", b"ab"]))
     for mine, other in zip(sorted(here.iterdir()), sorted(there.iterdir()), strict=True):
         mine.write_bytes(other.read_bytes())
     assert masks(here) == first
 
 
-def test_folder_that_cannot_be_written_costs_time_alone_and_is_told(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(b"")
-    engine = MaskEngine(Vocabulary(TOKENS), cache_dir=tmp_path / "file")
-    assert engine.matcher(SCHEMA).mask().any()
+def in_the_way(folder: Path) -> Path:
+    (folder / "file").write_bytes(b"")
+    return folder / "file"
+
+
+def below_a_file(folder: Path) -> Path:
+    return in_the_way(folder) / "cache"
+
+
+def dangling(folder: Path) -> Path:
+    (folder / "link").symlink_to(folder / "nowhere")
+    return folder / "link"
+
+
+def unnameable(folder: Path) -> Path:
+    return folder / "a\0b"
+
+
+@pytest.mark.parametrize(
+    ("place", "error"),
+    [
+        (in_the_way, "File exists"),
+        (below_a_file, "Not a directory"),
+        (dangling, "File exists"),
+        (unnameable, "embedded null byte"),
+    ],
+)
+def test_place_that_is_no_folder_costs_time_alone_and_is_told(
+    tmp_path: Path, place: Callable[[Path], Path], error: str
+) -> None:
+    assert masks(place(tmp_path), error=error) == masks(None)
+
+
+@pytest.fixture
+def read_only(tmp_path: Path) -> Iterator[Path]:
+    """Give a folder that this process may read and not write."""
+    masks(tmp_path)
+    for path in tmp_path.iterdir():
+        path.chmod(0o444)
+    tmp_path.chmod(0o555)
+    # The administrator may write everywhere, so for a while be somebody else; nobody owns the id of all ones but two.
+    own = os.geteuid()
+    above = [folder for folder in tmp_path.parents if own == 0 and not folder.stat().st_mode & 1]
+    for folder in above:
+        folder.chmod(0o711)
+    if own == 0:
+        os.seteuid(65_534)
+    yield tmp_path
+    if own == 0:
+        os.seteuid(own)
+    for folder in above:
+        folder.chmod(0o700)
+    tmp_path.chmod(0o755)
+
+
+def test_folder_that_is_only_read_serves_what_it_holds_and_takes_nothing(read_only: Path, walked: list[str]) -> None:
+    held = set(read_only.iterdir())
+    assert masks(read_only) == masks(None)
+    walked.clear()
+    masks(read_only)
+    assert walked == []
+    over = vocabulary([*TOKENS, b"bb"])
+    assert masks(read_only, over=over, error="Permission denied") == masks(None, over=over)
+    assert set(read_only.iterdir()) == held
+
+
+@pytest.fixture
+def full_disk() -> Iterator[None]:
+    """Let no file grow beyond what a table of contents takes."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.usefixtures("full_disk")
+def test_disk_that_fills_up_in_the_middle_of_a_file_keeps_none_of_it(tmp_path: Path) -> None:
+    assert masks(tmp_path, error="File too large") == masks(None)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_link_to_a_folder_is_as_good_as_the_folder(tmp_path: Path, walked: list[str]) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "there")
+    first = masks(tmp_path / "link")
+    walked.clear()
+    assert masks(tmp_path / "there") == first
+    assert walked == []
+
+
+def test_link_in_the_place_of_a_file_is_replaced_and_never_written_through(tmp_path: Path) -> None:
+    folder, outside = tmp_path / "cache", tmp_path / "outside"
+    first = masks(folder)
+    outside.write_bytes(b"mine")
+    for path in folder.iterdir():
+        path.unlink()
+        path.symlink_to(outside)
+    assert masks(folder) == first
+    assert outside.read_bytes() == b"mine"
+    assert not any(path.is_symlink() for path in folder.iterdir())
+
+
+def test_folder_that_vanishes_in_the_middle_is_made_again(tmp_path: Path, walked: list[str]) -> None:
+    folder = tmp_path / "cache"
+    engine = MaskEngine(vocabulary(), cache_dir=folder)
+    matcher = engine.matcher(SCHEMA)
+    for byte in TEXT:
+        matcher.advance(byte)
+    shutil.rmtree(folder)
+    assert matcher.mask().tolist() == masks(None)[-1]
+    engine.close()
+    assert engine.stats().folder_error is None
+    walked.clear()
+    assert masks(folder) == masks(None)
+    assert "automaton" in walked
+    assert len(list(folder.iterdir())) == 3
+
+
+def test_what_could_not_be_kept_is_told_until_something_can(tmp_path: Path) -> None:
+    folder = in_the_way(tmp_path)
+    engine = MaskEngine(vocabulary(), cache_dir=folder)
+    matcher = engine.matcher(SCHEMA)
+    for byte in TEXT:
+        matcher.advance(byte)
+    matcher.mask()
     assert engine.stats().folder_error == "File exists"
+    folder.unlink()
+    engine.close()
+    assert engine.stats().folder_error is None
 
 
 def test_every_changed_byte_is_found(tmp_path: Path) -> None:
