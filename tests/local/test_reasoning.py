@@ -213,7 +213,7 @@ def test_no_budget_ends_thoughts_before_they_begin(scripted: Scripted) -> None:
     forward = scripted(4, [2])
     events = toy.run(ok(), forward, budget=0)
     assert forward.fed == [[0, 1]]
-    assert events == [TextDelta(b"ok", events[0].legal_mass, tokens=1), *events[1:]]  # type: ignore[union-attr]
+    assert (thoughts_of(events), text_of(events)) == (b"", b"ok")
     assert events[1:] == [Usage(1, 2, 1), Finish(FinishReason.STOP, "accept")]
 
 
@@ -339,14 +339,12 @@ def chunked(draw: st.DrawFn) -> tuple[str, str, list[bytes], int, int]:
 
 @given(case=chunked(), has_token=st.booleans())
 def test_answer_begins_right_behind_the_first_mark_however_tokens_cut_it(
-    case: tuple[str, str, list[bytes], int, int], has_token: bool
+    scripted: Scripted, case: tuple[str, str, list[bytes], int, int], has_token: bool
 ) -> None:
-    from local.conftest import ScriptedLogits
-
     mark, gap, tokens, budget, seed = case
     special = [None] if has_token else []
     toy = Thinker(*tokens, *special, end=mark, gap=gap, end_token=len(tokens) if has_token else None)
-    forward = ScriptedLogits(toy.vocabulary.width, seed=seed)
+    forward = scripted(toy.vocabulary.width, seed=seed)
     events = toy.run(Arena().run(DIGITS, 2, 2), forward, budget=budget, sampling=Sampling(temperature=1.0, seed=seed))
     answer, thoughts = text_of(events), thoughts_of(events)
     assert events[-1] == Finish(FinishReason.STOP, "accept")

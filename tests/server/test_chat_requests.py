@@ -163,7 +163,6 @@ def test_field_at_its_neutral_value_is_taken(name: str, value: Any) -> None:
         ("top_logprobs", 5),
         ("frequency_penalty", 0.5),
         ("presence_penalty", -1),
-        ("reasoning_effort", "high"),
         ("verbosity", "low"),
         ("service_tier", "priority"),
         ("stop", "\n"),
