@@ -12,6 +12,7 @@ import numpy as np
 from commitgate.errors import LimitExceededError, ModelLoadError
 from commitgate.lint import MaskCost
 from commitgate_local.engine import MaskEngine, Matcher
+from commitgate_local.store import cache_folder
 from commitgate_local.tokenizer import Tokenizer
 from commitgate_local.vocabulary import Vocabulary
 
@@ -45,14 +46,17 @@ class MaskMeter:
 
     Args:
         vocabulary: the tokens.
+        cache_dir: folder in which what depends on the vocabulary alone is kept between runs; None keeps nothing. The
+            masks measured are worked out each time.
     """
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: Vocabulary, *, cache_dir: Path | None = None) -> None:
         self._vocabulary = vocabulary
+        self._cache_dir = cache_dir
 
     def __call__(self, contract: Contract[object], texts: int) -> MaskCost:
         """Draw so many texts of a contract among its legal tokens, from fixed seeds, and say what that took."""
-        engine = MaskEngine(self._vocabulary)
+        engine = MaskEngine(self._vocabulary, cache_dir=self._cache_dir)
         counts, drawn, states = _Counts(), 0, 0
         stopped = None
         try:
@@ -85,11 +89,12 @@ class MaskMeter:
         )
 
 
-def load_meter(path: Path) -> MaskMeter:
+def load_meter(path: Path, *, cache_dir: Path | None = None) -> MaskMeter:
     """Load a tokenizer, without its model.
 
     Args:
         path: a folder with a ``tokenizer.json``, that file itself, or a GGUF file.
+        cache_dir: where vocabularies are kept; None takes ``COMMITGATE_CACHE``, else the user's cache folder.
 
     Raises:
         ModelLoadError: there is none, or the bytes of its tokens cannot be known for certain.
@@ -114,7 +119,9 @@ def load_meter(path: Path) -> MaskMeter:
     width = max(tokenizer.entries.values()) + 1
     if width > _MOST_IDS:
         raise ModelLoadError(f"the tokenizer has the id {width - 1}; masks are measured up to {_MOST_IDS:,} ids")
-    return MaskMeter(Vocabulary.of_tokenizer(tokenizer, width=width))
+    # Not where engines that serve keep theirs: walks of strings that they kept would make new masks look cheap.
+    folder = (cache_dir or cache_folder()) / "measured"
+    return MaskMeter(Vocabulary.of_tokenizer(tokenizer, width=width, cache_dir=folder), cache_dir=folder)
 
 
 def _draw(engine: MaskEngine, matcher: Matcher, draw: np.random.Generator, counts: _Counts) -> None:

@@ -12,6 +12,7 @@ from commitgate.errors import ModelLoadError
 from commitgate.limits import Limits
 from commitgate.lint import lint
 from commitgate_local.mask_cost import MaskMeter, load_meter
+from commitgate_local.trie import Trie
 from commitgate_local.vocabulary import Vocabulary
 
 SCHEMA = {
@@ -54,12 +55,24 @@ def test_texts_that_come_to_no_end_are_given_up() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "tokenizer.json"])
-def test_tokenizer_is_loaded_without_its_model(tiny_folder: Path, name: str) -> None:
-    meter = load_meter(tiny_folder / name)
+def test_tokenizer_is_loaded_without_its_model(tiny_folder: Path, tmp_path: Path, name: str) -> None:
+    meter = load_meter(tiny_folder / name, cache_dir=tmp_path)
     report = lint(SCHEMA, walks=4, masks=meter)
     assert report.masks is not None
     assert report.masks.texts == 4
     assert report.masks.tokens > 256
+
+
+def test_vocabulary_is_prepared_once_and_masks_are_measured_anew(
+    tiny_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def measured() -> list[object]:
+        cost = load_meter(tiny_folder, cache_dir=tmp_path)(Contract[object].of(SCHEMA), 4)
+        return [cost.vocabulary, cost.steps, cost.masks, cost.states, cost.shared_walks, cost.legal_median]
+
+    first = measured()
+    monkeypatch.setattr(Trie, "__init__", lambda *_: pytest.fail("the tree is built a second time"))
+    assert measured() == first
 
 
 @pytest.mark.parametrize("name", ["gone", "config.json"])
@@ -73,7 +86,7 @@ def test_one_huge_id_is_refused_before_every_mask_is_as_wide(tiny_folder: Path, 
     tokenizer["model"]["vocab"]["qqq"] = 300_000_000
     (tmp_path / "tokenizer.json").write_text(json.dumps(tokenizer))
     with pytest.raises(ModelLoadError, match="300000000"):
-        load_meter(tmp_path)
+        load_meter(tmp_path, cache_dir=tmp_path / "cache")
 
 
 def test_after_eight_texts_without_an_end_no_more_are_drawn() -> None:
