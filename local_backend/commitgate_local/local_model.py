@@ -72,7 +72,9 @@ class LocalModel:
         except ModelRunError as error:
             raise ModelLoadError(f"the model {loaded.name!r} cannot be run: {error}") from error
         self._scheduler = Scheduler(runtime, waiting=waiting)
-        self._context_tokens = runtime.context_tokens
+        self._context_tokens, self._slots = runtime.context_tokens, runtime.slots
+        head = loaded.model.get_output_embeddings()
+        self._description = f"{runtime.name} on {'cpu' if head is None else head.weight.device.type}"
         self._identity = BackendIdentity(
             backend=BACKEND_NAME,
             model=loaded.name,
@@ -126,6 +128,16 @@ class LocalModel:
         """Return the most tokens of prompt and answer together."""
         return self._context_tokens
 
+    @property
+    def slots(self) -> int:
+        """Return the most answers that are written at once."""
+        return self._slots
+
+    @property
+    def description(self) -> str:
+        """Return what runs the model, in which precision and where, for people."""
+        return self._description
+
     def stats(self) -> SchedulerStats:
         """Return what the model does now and did so far; of its masks, ``engine.stats()`` tells."""
         return self._scheduler.stats()
@@ -160,11 +172,8 @@ class LocalModel:
             if request.reasoning is not None:
                 prompt = self._opened(prompt, request.reasoning)
                 thoughts = Thoughts(self._mark(request.reasoning), matcher.state, request.reasoning.max_tokens)
-        except ModelRunError as error:
-            # The template does not take this conversation; another one may do.
-            emit(Fault(kind="bad_request", message=str(error)))
-            return
-        except MisuseError as error:
+        except (MisuseError, ModelRunError) as error:
+            # The template does not take this conversation, or the tokens cannot write the mark; another one may do.
             emit(Fault(kind="bad_request", message=str(error)))
             return
         question = Question(

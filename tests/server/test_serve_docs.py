@@ -1,6 +1,9 @@
 """The guide's blocks run as they stand, against a real server; its tables are those of the code."""
 
 import re
+from dataclasses import fields
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from guide import DOCS, blocks_of, run_blocks
@@ -9,8 +12,12 @@ from served_app import served
 from commitgate.cli.exit_codes import ExitCode
 from commitgate.cli.serve import TOKEN_VARIABLE
 from commitgate.testing import ScriptedBackend
+from commitgate_local.engine import MaskEngine
+from commitgate_local.scheduler import SchedulerStats
 from commitgate_local.server.metrics import ServerMetrics
+from commitgate_local.server.model_gauges import model_gauges
 from commitgate_local.server.model_list import ServedModel
+from commitgate_local.vocabulary import Vocabulary
 
 PAGE = (DOCS / "serve.md").read_text(encoding="utf-8")
 TEXT = [{"text": "Oslo."}, {"finish": "stop"}]
@@ -37,8 +44,14 @@ def test_exit_codes_are_those_of_the_command_line() -> None:
     assert documented == {int(ExitCode[name]) for name in names}
 
 
+def resting_model() -> Any:
+    """Return what the gauges ask of a model."""
+    stats = SchedulerStats(*(0 for _ in fields(SchedulerStats)))
+    return SimpleNamespace(stats=lambda: stats, slots=1, engine=MaskEngine(Vocabulary([b"a"])))
+
+
 def test_names_on_the_page_are_in_the_code() -> None:
     assert TOKEN_VARIABLE in PAGE
-    text = ServerMetrics().text(dict.fromkeys(("masks_asked", "masks_computed", "mask_seconds"), 0))
+    text = ServerMetrics().text(model_gauges(resting_model()))
     named = set(re.findall(r"`(commitgate_\w+)`", PAGE)) - {"commitgate_local"}
     assert {name for name in named if name not in text} == set()

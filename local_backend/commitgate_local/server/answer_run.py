@@ -7,7 +7,14 @@ from dataclasses import replace
 from commitgate.backends.base import EventStream, ProseDelta, StreamEvent, TextDelta, ToolDelta, Usage
 from commitgate.timeouts import Timeouts
 from commitgate_local.server.chat_order import ChatOrder
-from commitgate_local.server.chat_reply import ReplyHead, ReplyStream, WholeReply, system_fingerprint
+from commitgate_local.server.chat_reply import (
+    KEEP_ALIVE,
+    ReplyHead,
+    ReplyStream,
+    WholeReply,
+    error_frame,
+    system_fingerprint,
+)
 from commitgate_local.server.idempotency import Claim, StoredReply
 from commitgate_local.server.refusal import RequestRefused
 from commitgate_local.server.reply_sender import JSON_TYPE, STREAM_TYPE, ReplySender
@@ -40,10 +47,10 @@ class AnswerRun:
         self._began = began
         self._usage = Usage()
         self._has_text = False
-        self._stream: ReplyStream | None = None
         self._last_frames = b""
         self._sent: list[bytes] = []
         self._sent_bytes = 0
+        self._is_ending = False
         self.is_whole = False
 
     @property
@@ -64,17 +71,25 @@ class AnswerRun:
         if isinstance(reply, WholeReply):
             body = reply.completion()
             self._keep(JSON_TYPE, body)
+            self._is_ending = True
             await self._sender.whole(200, JSON_TYPE, body)
             return
         frames = self._last_frames if reply.is_over else reply.end()
         if reply.is_whole:
             self._keep(STREAM_TYPE, b"".join((*self._sent, frames)))
+        self._is_ending = True
         await self._sender.frames(frames, is_last=True)
 
     async def fail(self, refused: RequestRefused) -> None:
         """End a stream that has begun with an error; where its last frame is on its way, leave it cut short."""
-        if self._stream is not None and not self._stream.is_over:
-            await self._sender.frames(self._stream.fail(refused), is_last=True)
+        if self._order.request.stream and not self._is_ending:
+            self._is_ending = True
+            await self._sender.frames(error_frame(refused), is_last=True)
+
+    async def keep_alive(self) -> None:
+        """Tell whoever waits for a stream that it will come."""
+        if self._order.request.stream and not self._is_ending:
+            await self._sender.comment(KEEP_ALIVE)
 
     async def _generate(self) -> WholeReply | ReplyStream:
         # The server's own limits bound every wait; the backend need not.
@@ -103,8 +118,7 @@ class AnswerRun:
         )
         if not request.stream:
             return WholeReply(self._order.prepared, head)
-        self._stream = ReplyStream(self._order.prepared, head, include_usage=request.include_usage)
-        return self._stream
+        return ReplyStream(self._order.prepared, head, include_usage=request.include_usage)
 
     async def _read(self, events: EventStream, reply: WholeReply | ReplyStream) -> None:
         async for event in events:

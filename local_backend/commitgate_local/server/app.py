@@ -39,6 +39,7 @@ MODELS_PATH: Final = "/v1/models"
 HEALTH_PATH: Final = "/health"
 METRICS_PATH: Final = "/metrics"
 
+_PATHS: Final = (CHAT_PATH, MODELS_PATH, HEALTH_PATH, METRICS_PATH)
 _NO_NAMES: Final[Mapping[str, str]] = {}
 
 
@@ -96,7 +97,7 @@ def create_app(
     )
     app = Starlette(
         routes=_routes(serving),
-        middleware=[Middleware(Doorway, paths=(CHAT_PATH, MODELS_PATH, HEALTH_PATH, METRICS_PATH), hosts=hosts)],
+        middleware=[Middleware(Doorway, paths=_PATHS, hosts=hosts, write_s=limits.write_s)],
         exception_handlers={HTTPException: _http_error, RequestRefused: _refused},
     )
     app.state.serving = serving

@@ -8,6 +8,7 @@ stream ends with an error frame. Nothing that is being cancelled goes on.
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from functools import partial
 from typing import Final, assert_never
 from uuid import uuid4
@@ -49,7 +50,7 @@ class ChatCall:
         self._serving = serving
         self._headers = headers
         self._receive = receive
-        self._sender = ReplySender(send)
+        self._sender = ReplySender(send, write_s=serving.limits.write_s)
         self._run: AnswerRun | None = None
         self._is_gone = False
         self._began = serving.clock()
@@ -123,6 +124,7 @@ class ChatCall:
         failure: Exception | None = None
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._watch, tasks.cancel_scope, name="commitgate server watch")
+            tasks.start_soon(self._keep_alive, tasks.cancel_scope, name="commitgate server keep-alive")
             try:
                 await self._within_limit(body, claim)
             except Exception as error:  # noqa: BLE001 - raised again below; the group would wrap it
@@ -141,6 +143,24 @@ class ChatCall:
             pass
         self._is_gone = True
         scope.cancel()
+
+    async def _keep_alive(self, scope: anyio.CancelScope) -> None:
+        """Break a silence that lasts too long, as while a long prompt is read: proxies take it for a dead line."""
+        period_s = self._serving.limits.keep_alive_s
+        due = self._sender.last_sent + period_s
+        while True:
+            await anyio.sleep_until(due)
+            due = self._sender.last_sent + period_s
+            if due > anyio.current_time():
+                continue
+            due = anyio.current_time() + period_s
+            try:
+                if self._run is not None:
+                    await self._run.keep_alive()
+            except ClientGone:
+                self._is_gone = True
+                scope.cancel()
+                return
 
     async def _within_limit(self, body: bytes, claim: Claim | None) -> None:
         limit_s = self._serving.limits.stream_s
@@ -169,7 +189,7 @@ class ChatCall:
         """Tell the client why, as a status or, behind the first frame, as the last one."""
         if self._sender.is_over:
             return
-        with anyio.move_on_after(_LAST_WORDS_S):
+        with anyio.move_on_after(_LAST_WORDS_S), suppress(ClientGone):
             if not self._sender.has_begun:
                 await self._sender.whole(refused.status, JSON_TYPE, refused.body(), refused.headers)
             elif self._run is not None:

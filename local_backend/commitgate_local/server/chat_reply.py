@@ -207,7 +207,7 @@ class ReplyStream:
         self.is_over = True
         if not self.has_begun:
             raise refused
-        return _frame(refused.error_object())
+        return error_frame(refused)
 
     def _opening(self) -> bytes:
         """Return the frame that says who speaks, before the first other one."""
@@ -263,6 +263,11 @@ def _usage(usage: Usage) -> JsonObject | None:
     return counts
 
 
+def error_frame(refused: RequestRefused) -> bytes:
+    """Return the frame that ends a stream with an error."""
+    return _frame(refused.error_object())
+
+
 def _frame(value: JsonObject) -> bytes:
     return b"data: " + _json(value) + b"\n\n"
 
@@ -271,4 +276,4 @@ def _json(value: JsonValue) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode("ascii")
 
 
-__all__ = ["DONE", "KEEP_ALIVE", "ReplyHead", "ReplyStream", "WholeReply", "system_fingerprint"]
+__all__ = ["DONE", "KEEP_ALIVE", "ReplyHead", "ReplyStream", "WholeReply", "error_frame", "system_fingerprint"]

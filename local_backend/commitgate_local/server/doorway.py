@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
+from contextlib import suppress
 from typing import Final
 from uuid import uuid4
 
@@ -16,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from commitgate_local.server.refusal import RequestRefused
 from commitgate_local.server.reply_sender import JSON_TYPE, ReplySender
+from commitgate_local.server.request_body import ClientGone
 from commitgate_local.server.serving import LOGGER
 
 LOOPBACK_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
@@ -37,10 +39,12 @@ class Doorway:
         app: answers them.
         paths: paths that may stand in the log; others are a client's own words.
         hosts: names of this server that a request may carry; None where any.
+        write_s: seconds in which a client must take that it is refused.
     """
 
-    def __init__(self, app: ASGIApp, *, paths: Collection[str], hosts: Collection[str] | None) -> None:
+    def __init__(self, app: ASGIApp, *, paths: Collection[str], hosts: Collection[str] | None, write_s: float) -> None:
         self._app = app
+        self._write_s = write_s
         self._paths = frozenset(paths)
         self._hosts = None if hosts is None else frozenset(hosts)
 
@@ -67,7 +71,8 @@ class Doorway:
                 await self._app(scope, receive, send_on)
             else:
                 refused = RequestRefused(421, "unknown_host", "this server does not answer to this name")
-                await ReplySender(send_on).whole(refused.status, JSON_TYPE, refused.body())
+                with suppress(ClientGone):
+                    await ReplySender(send_on, write_s=self._write_s).whole(refused.status, JSON_TYPE, refused.body())
         finally:
             path = scope["path"] if scope["path"] in self._paths else "(other)"
             method = scope["method"] if scope["method"] in ("GET", "HEAD", "POST") else "(other)"

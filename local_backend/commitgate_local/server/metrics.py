@@ -20,7 +20,7 @@ _FIRST_TOKEN_S: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
 _REQUEST_S: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
 
 Gauges: TypeAlias = "Callable[[], Mapping[str, float]]"
-"""Tells numbers of now by name; a name is lower-case letters and underscores."""
+"""Tells numbers of now by name, of lower-case letters and underscores; a sum that only grows ends in ``_total``."""
 
 
 class RequestOutcome(StrEnum):
@@ -109,7 +109,9 @@ class ServerMetrics:
         yield from _head("request_seconds", "histogram", "Seconds from a request to the end of its answer.")
         yield from self.request_s.lines("commitgate_request_seconds")
         for name, value in gauges.items():
-            yield from _head(name, "gauge", f"{name.replace('_', ' ').capitalize()}, now.")
+            is_sum = name.endswith("_total")
+            words = name.removesuffix("_total").replace("_", " ").capitalize()
+            yield from _head(name, "counter" if is_sum else "gauge", f"{words}, {'so far' if is_sum else 'now'}.")
             yield f"commitgate_{name} {_number(value)}"
 
 

@@ -31,6 +31,7 @@ _IDLE_S: Final = 5
 _LAST_WORDS_S: Final = 3
 _BACKLOG: Final = 128
 _MOST_PORT: Final = 65_535
+_MOST_MS: Final = 2**31 - 1
 
 
 def is_loopback(host: str) -> bool:
@@ -129,6 +130,7 @@ class RunningServer:
         Args:
             listening: the socket; closed in the end. Who connects before waits a moment.
         """
+        _bound_silence(listening, self._limits.write_s)
         asyncio.run(self._serve(listening))
 
     def stop(self) -> None:
@@ -159,6 +161,18 @@ class RunningServer:
             LOGGER.info("drained" if is_whole else "answers that did not come to their end were cancelled")
         finally:
             self._server.should_exit = True
+
+
+def _bound_silence(listening: socket.socket, limit_s: float) -> None:
+    """Have the system drop a connection whose other end takes nothing for so long; those accepted inherit it.
+
+    An answer that is given up leaves what its client did not take in the system's hands, which would wait for hours.
+
+    Source: RFC 5482, section 4.2; Linux' tcp(7), TCP_USER_TIMEOUT.
+    """
+    option: int | None = getattr(socket, "TCP_USER_TIMEOUT", None)
+    if option is not None and listening.family in (socket.AF_INET, socket.AF_INET6):
+        listening.setsockopt(socket.IPPROTO_TCP, option, max(1, min(_MOST_MS, int(limit_s * 1_000))))
 
 
 class _Server(uvicorn.Server):

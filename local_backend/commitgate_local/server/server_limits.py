@@ -8,7 +8,7 @@ from commitgate.argument import check_finite, check_int, check_kind
 from commitgate.errors import MisuseError
 from commitgate.limits import Limits
 
-_SECONDS = ("body_s", "stream_s", "drain_s", "idempotency_ttl_s")
+_SECONDS = ("body_s", "stream_s", "keep_alive_s", "write_s", "drain_s", "idempotency_ttl_s")
 _MAY_BE_ZERO = ("queued_requests", "idempotency_entries", "idempotency_bytes", "drain_s")
 
 
@@ -27,6 +27,8 @@ class ServerLimits:
         concurrent_requests: requests that are worked on at once.
         queued_requests: further requests that wait; past them a request is refused at once.
         stream_s: seconds that one answer may take, from the request to its last byte.
+        keep_alive_s: seconds of silence after which a stream says that it is alive.
+        write_s: seconds in which a client must take what is sent, piece by piece; after that it counts as gone.
         drain_s: seconds that running answers get when the server shuts down.
         idempotency_entries: answers kept for the same key again.
         idempotency_bytes: size of all kept answers together.
@@ -48,6 +50,8 @@ class ServerLimits:
     concurrent_requests: int = 8
     queued_requests: int = 64
     stream_s: float = 600.0
+    keep_alive_s: float = 15.0
+    write_s: float = 30.0
     drain_s: float = 30.0
     idempotency_entries: int = 1_024
     idempotency_bytes: int = 67_108_864

@@ -19,8 +19,9 @@ from commitgate.errors import MissingExtraError
 if TYPE_CHECKING:
     from socket import socket
 
+    from starlette.applications import Starlette
+
     from commitgate.reasoning import Reasoning
-    from commitgate_local.server.running import RunningServer
     from commitgate_local.server.server_limits import ServerLimits
 
 BUNDLED: Final = "local"
@@ -62,13 +63,32 @@ class ReadyServer:
 
     Attributes:
         name: what clients call the model.
+        description: how the model runs; "" where only its backend knows.
         url: where clients find it.
         run: serves until it is told to stop; blocks.
     """
 
     name: str
+    description: str
     url: str
     run: Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answering:
+    """Hold what answers.
+
+    Attributes:
+        backend: it.
+        description: how it runs.
+        gauges: tells numbers of it.
+        close: keeps what is worth it for the next start.
+    """
+
+    backend: Backend
+    description: str = ""
+    gauges: Callable[[], Mapping[str, float]] | None = None
+    close: Callable[[], None] = lambda: None
 
 
 def ready_server(options: ServeOptions, backends: Mapping[str, Backend]) -> ReadyServer:
@@ -91,11 +111,19 @@ def ready_server(options: ServeOptions, backends: Mapping[str, Backend]) -> Read
     check_exposure(options.host, has_token=options.token is not None, is_open=options.is_open)
     listening = listen(options.host, options.port)
     try:
-        name, server = _server(options, backends, limits, RunningServer)
+        answering, name, path = _answering(options, backends, limits)
+        server = RunningServer(_app(options, answering, {options.name or name: path}, limits), limits)
     except BaseException:
         listening.close()
         raise
-    return ReadyServer(name=name, url=_url(listening), run=lambda: server.run(listening))
+
+    def run() -> None:
+        try:
+            server.run(listening)
+        finally:
+            answering.close()
+
+    return ReadyServer(name=options.name or name, description=answering.description, url=_url(listening), run=run)
 
 
 def _limits(defaults: ServerLimits, bounds: Mapping[str, int | float]) -> ServerLimits:
@@ -107,45 +135,51 @@ def _limits(defaults: ServerLimits, bounds: Mapping[str, int | float]) -> Server
     return replace(defaults, **given)
 
 
-def _server(
-    options: ServeOptions, backends: Mapping[str, Backend], limits: ServerLimits, make: type[RunningServer]
-) -> tuple[str, RunningServer]:
+def _answering(
+    options: ServeOptions, backends: Mapping[str, Backend], limits: ServerLimits
+) -> tuple[_Answering, str, str]:
+    """Return what answers, its own name, and what it calls the model."""
+    word, _, rest = options.model.partition("/")
+    if word in backends:
+        return _Answering(backend=backends[word]), rest or word, rest
+    path = rest if word == BUNDLED else options.model
+    return _local(path, options.precision, limits.concurrent_requests), Path(path).stem or BUNDLED, path
+
+
+def _app(options: ServeOptions, answering: _Answering, names: Mapping[str, str], limits: ServerLimits) -> Starlette:
     from commitgate_local.server.app import create_app
     from commitgate_local.server.doorway import LOOPBACK_HOSTS
     from commitgate_local.server.model_list import ServedModel
     from commitgate_local.server.running import is_loopback
 
-    word, _, rest = options.model.partition("/")
-    gauges = None
-    if word in backends:
-        backend, path, name = backends[word], rest, rest or word
-    else:
-        path = rest if word == BUNDLED else options.model
-        name = Path(path).stem or BUNDLED
-        backend, gauges = _local(path, options.precision, limits.concurrent_requests)
-    name = options.name or name
-    app = create_app(
-        backend,
-        models=[ServedModel(name=name, created=int(time.time()))],
+    return create_app(
+        answering.backend,
+        models=[ServedModel(name=name, created=int(time.time())) for name in names],
         limits=limits,
         token=options.token,
-        backend_names={name: path},
+        backend_names=names,
         prompt_schema="append" if options.shows_schema else "none",
         reasoning=options.reasoning,
-        gauges=gauges,
+        gauges=answering.gauges,
         hosts={*LOOPBACK_HOSTS, options.host} if is_loopback(options.host) else None,
     )
-    return name, make(app, limits)
 
 
-def _local(path: str, precision: str | None, answers: int) -> tuple[Backend, Callable[[], Mapping[str, float]] | None]:
+def _local(path: str, precision: str | None, answers: int) -> _Answering:
     with ModelProgress() as progress:
         model = load_local_model(path, progress.report, precision=precision, answers=answers)
     from commitgate_local import LocalModel
-    from commitgate_local.server.mask_gauges import mask_gauges
+    from commitgate_local.server.model_gauges import model_gauges
 
-    gauges = partial(mask_gauges, model.engine) if isinstance(model, LocalModel) else None
-    return LocalBackend(load=lambda _: model, answers=answers), gauges
+    backend = LocalBackend(load=lambda _: model, answers=answers)
+    if not isinstance(model, LocalModel):
+        return _Answering(backend=backend)
+    return _Answering(
+        backend=backend,
+        description=f"{model.description}, {model.slots} answers at once of up to {model.context_tokens} tokens each",
+        gauges=partial(model_gauges, model),
+        close=model.close,
+    )
 
 
 def _url(listening: socket) -> str:

@@ -107,7 +107,8 @@ def serve(
         with _logging(log_level):
             server = ready_server(options, surroundings.backends)
             with result_written("serving"):
-                typer.echo(harmless(f"commitgate serves {server.name} at {server.url}"))
+                how = f" ({server.description})" if server.description else ""
+                typer.echo(harmless(f"commitgate serves {server.name}{how} at {server.url}"))
             server.run()
 
 
