@@ -13,7 +13,6 @@ Source: Knuth, Morris, Pratt, "Fast Pattern Matching in Strings", 1977 (the mark
 from __future__ import annotations
 
 from collections.abc import Sequence
-from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -69,7 +68,6 @@ class EndMark:
         self.free = self._free_mask()
         self._candidates = self._closing_tokens()
         self._crossing: dict[int, tuple[tuple[int, bytes], ...]] = {}
-        self._lock = Lock()
 
     def gap_ids(self, read: int) -> Sequence[int] | None:
         """Return the tokens of the gap without its first ``read`` bytes; None where it cannot be cut there."""
@@ -115,9 +113,8 @@ class EndMark:
         """Return the tokens that complete the mark and go on, each with its bytes behind the mark."""
         found = self._crossing.get(matched)
         if found is None:
-            found = tuple(self._cross(matched))
-            with self._lock:
-                self._crossing[matched] = found
+            # Two threads that meet here put down the same.
+            found = self._crossing[matched] = tuple(self._cross(matched))
         return found
 
     def _cross(self, matched: int) -> list[tuple[int, bytes]]:

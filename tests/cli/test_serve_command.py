@@ -87,6 +87,13 @@ def test_token_may_come_from_a_file(shell: Shell) -> None:
         assert server.ask(TOKEN).status_code == 200
 
 
+def test_model_thinks_where_the_server_lets_it(shell: Shell) -> None:
+    options = ("--reasoning-tokens", "40", "--reasoning-end", "[END]")
+    with running(shell, [{"reasoning": "hm"}, *ANSWER], *options) as server:
+        message = server.ask().json()["choices"][0]["message"]
+    assert (message["content"], message["reasoning_content"]) == ("It is warm.", "hm")
+
+
 def test_bounds_are_those_that_were_asked_for(shell: Shell) -> None:
     with running(shell, ANSWER, "--max-body-bytes", "10") as server:
         assert server.ask().status_code == 413
@@ -111,6 +118,10 @@ def test_answer_that_does_not_end_is_cancelled_at_the_end(shell: Shell, tmp_path
         (["--host", "0.0.0.0"], 2, "--allow-anyone"),
         (["--port", "65536"], 2, "port"),
         (["--max-concurrent", "0"], 2, "concurrent_requests"),
+        (["--reasoning-tokens", "-1"], 2, "max_tokens"),
+        (["--reasoning-tokens", "5", "--reasoning-end", ""], 2, "empty"),
+        (["--reasoning-end", "<x>"], 2, "--reasoning-tokens"),
+        (["--reasoning-begin", "<x>"], 2, "--reasoning-tokens"),
         (["--token-file", "absent"], 2, "token"),
         (["--host", "192.0.2.1", "--allow-anyone"], 2, "nothing can listen"),
         (["absent-model", "--port", "0"], 4, "absent-model"),
