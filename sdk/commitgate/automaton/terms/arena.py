@@ -58,7 +58,11 @@ class Arena:
         return len(self._terms) + self._alternatives // _ALTERNATIVES_OF_A_STATE
 
     def intern(self, key: Hashable, make: Callable[[], TermT]) -> TermT:
-        """Return the term of this key, made on first use."""
+        """Return the term of this key, made on first use.
+
+        Keys are best made of numbers, texts and ids alone: the garbage collector then need not look at them again,
+        and there are as many as there are terms.
+        """
         found = self._terms.get(key)
         if found is None:
             if len(self._terms) + self._alternatives // _ALTERNATIVES_OF_A_STATE >= self._max_states:
@@ -99,7 +103,8 @@ class Arena:
         """Return the term of exactly ``data[offset:]``."""
         if offset == len(data):
             return self.epsilon
-        return self.intern((Literal, data, offset), lambda: Literal(self, data, offset))
+        key = ("literal", data, offset)
+        return self._terms.get(key) or self.intern(key, lambda: Literal(self, data, offset))
 
     def literal_set(self, texts: tuple[bytes, ...]) -> Term:
         """Return the term of any one of ``texts``; they must be sorted and distinct."""
@@ -111,14 +116,14 @@ class Arena:
             return self.empty
         if high - low == 1:
             return self.literal(texts[low], offset)
-        key = (LiteralSet, id(texts), low, high, offset)
+        key = ("literal set", id(texts), low, high, offset)
         return self.intern(key, lambda: LiteralSet(self, texts, low, high, offset))
 
     def run(self, members: int, least: int = 0, most: int | None = None) -> Term:
         """Return the term of ``least`` to ``most`` bytes of the set ``members`` (bit n stands for byte n)."""
         if most == 0:
             return self.epsilon
-        return self.intern((Run, members, least, most), lambda: Run(self, members, least, most))
+        return self.intern(("run", members, least, most), lambda: Run(self, members, least, most))
 
     def sequence(self, head: Term, rest: Term) -> Term:
         """Return the term of a text of ``head`` followed by one of ``rest``."""
@@ -136,7 +141,8 @@ class Arena:
             return fused
         if head.is_transient or rest.is_transient:
             return Sequence(self, head, rest)
-        return self.intern((Sequence, id(head), id(rest)), lambda: Sequence(self, head, rest))
+        key = ("sequence", id(head), id(rest))
+        return self._terms.get(key) or self.intern(key, lambda: Sequence(self, head, rest))
 
     def _behind(self, spine: Sequence, rest: Term) -> Term:
         """Return a sequence with ``rest`` behind it; a loop, since sequences may be long."""
@@ -158,7 +164,8 @@ class Arena:
         """Return ``inner`` with the JSON pointer of the schema that it comes from."""
         if inner is self.empty or inner is self.epsilon:
             return inner
-        return self.intern((Located, id(inner), place), lambda: Located(self, inner, place))
+        key = ("located", id(inner), place)
+        return self._terms.get(key) or self.intern(key, lambda: Located(self, inner, place))
 
     def choice(self, options: Iterable[Term], *, is_transient: bool = False, depth: int = 0) -> Term:
         """Return the union of all options; those that begin alike are joined behind their common beginning.

@@ -1,0 +1,25 @@
+"""What a server's start leaves behind is left out of garbage collections while it serves, and only then."""
+
+import gc
+
+import pytest
+from cli.quick_shell import QuickShell
+
+from commitgate.cli import serve
+from commitgate.cli.local_server import ReadyServer
+
+
+def test_start_is_left_out_of_collections_while_requests_are_served(
+    quick: QuickShell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = gc.get_freeze_count()
+    seen: list[int] = []
+
+    def run() -> None:
+        seen.append(gc.get_freeze_count())
+
+    server = ReadyServer(name="small", description="", url="http://127.0.0.1:1/v1", run=run)
+    monkeypatch.setattr(serve, "ready_server", lambda *_: server)
+    assert quick.commitgate("serve", "local").code == 0
+    assert seen[0] > before + 10_000
+    assert gc.get_freeze_count() == 0
