@@ -22,7 +22,7 @@ import mask_summary
 import vocabulary_times
 from mask_cases import Case, read_cases
 from mask_peers import ENGINES, Tokens
-from mask_worker import NotStartedError, Order, Timing, Together, Worker
+from mask_worker import CLOCKS, NotStartedError, Order, Timing, Together, Worker
 from results import BASE, FOLDER, Machine, Results, Row, now, this_machine
 
 WIDE_VARIABLE = "COMMITGATE_WIDE_TOKENIZER"
@@ -133,7 +133,7 @@ def measure_wide(folder: Path, narrow: Tokens, chosen: argparse.Namespace) -> tu
             continue
         sides = {f"{name}, {len(each.texts):,} tokens": each for each in (narrow, wide)}
         with ExitStack() as stack:
-            workers = {who: worker_of(stack, name, each, chosen.limit_s) for who, each in sides.items()}
+            workers = {who: worker_of(stack, name, each, chosen) for who, each in sides.items()}
             taken: dict[str, list[Timing]] = {who: [] for who in workers}
             for pair in zip(narrow_cases, wide_cases, strict=True):
                 for case, (who, worker) in zip(pair, workers.items(), strict=True):
@@ -146,22 +146,22 @@ def measure_wide(folder: Path, narrow: Tokens, chosen: argparse.Namespace) -> tu
     return rows, [note]
 
 
-def worker_of(stack: ExitStack, name: str, tokens: Tokens, limit_s: float) -> Worker:
+def worker_of(stack: ExitStack, name: str, tokens: Tokens, chosen: argparse.Namespace) -> Worker:
     """Start a worker that ends with the stack."""
-    worker = Worker(name, tokens, limit_s=limit_s)
+    worker = Worker(name, tokens, limit_s=chosen.limit_s, clock=chosen.clock)
     stack.callback(worker.close)
     return worker
 
 
 def start(
-    stack: ExitStack, names: Iterable[str], tokens: Tokens, limit_s: float
+    stack: ExitStack, names: Iterable[str], tokens: Tokens, chosen: argparse.Namespace
 ) -> tuple[dict[str, Worker], list[str]]:
     """Start a worker for each engine, and say of those that cannot be started why."""
     workers: dict[str, Worker] = {}
     failed = list[str]()
     for name in names:
         try:
-            workers[name] = worker_of(stack, name, tokens, limit_s)
+            workers[name] = worker_of(stack, name, tokens, chosen)
         except NotStartedError as error:
             failed.append(f"{error}.")
     return workers, failed
@@ -174,7 +174,7 @@ def measure_masks(chosen: argparse.Namespace, machine: Machine) -> tuple[Results
     slow = [name for name in asked if ENGINES[name].takes_long]
     quick = [name for name in asked if name not in slow and name != _TORCH]
     with ExitStack() as stack:
-        workers, failed = start(stack, asked, tokens, chosen.limit_s)
+        workers, failed = start(stack, asked, tokens, chosen)
         asked, slow, quick = ([name for name in names if name in workers] for names in (asked, slow, quick))
         taken = take_turns(workers, cases, slow, chosen.slow_budget_s)
         beside = run_together({name: workers[name] for name in quick}, cases, taken)
@@ -189,6 +189,7 @@ def measure_masks(chosen: argparse.Namespace, machine: Machine) -> tuple[Results
         "base": BASE,
         "schemas": said,
         "tokenizer": f"{Path(tokens.folder).name}, {len(tokens.texts):,} tokens",
+        "clock": chosen.clock,
         "limit for one schema, s": chosen.limit_s,
         "time for each slow engine, s": chosen.slow_budget_s,
     }
@@ -241,6 +242,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--schemas", type=int, default=150)
     parser.add_argument("--seed", type=int, default=1, help="of the draw of the schemas")
     parser.add_argument("--engine", action="append", choices=list(ENGINES), help="only this one; may be repeated")
+    parser.add_argument("--clock", choices=list(CLOCKS), default="wall", help="processor: for a busy machine")
     parser.add_argument("--limit-s", type=float, default=10.0, help="most seconds for one schema and engine")
     parser.add_argument("--slow-budget-s", type=float, default=25.0, help="seconds for each engine that takes long")
     parser.add_argument(
