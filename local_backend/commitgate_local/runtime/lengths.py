@@ -22,7 +22,8 @@ def euclidean(rows: torch.Tensor) -> torch.Tensor:
 
 def largest(rows: torch.Tensor) -> torch.Tensor:
     """Return the largest amount in each row, not a number where one is none. [..., numbers] -> [..., 1]"""
-    return _LINALG.vector_norm(rows, float("inf"), -1, True)
+    # Torch's norm of that order takes several times as long.
+    return rows.abs().amax(-1, keepdim=True)
 
 
 __all__ = ["euclidean", "largest"]

@@ -116,20 +116,20 @@ def _pack_bytes(weight: torch.Tensor) -> Linear:
     packed = _fbgemm_weight(weight)
     run = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32.default
     most, zero_point = _input_range()
-    # As tensors: a Python number is made one in every call, which costs as much as the multiplication.
-    parts, finer = torch.tensor(1.0 / most), torch.tensor(2.0 * most)
-    smallest = torch.tensor(_SMALLEST)
+    # As tensors: a Python number is made one in every call, which costs more than the multiplication of a row.
+    range_, finer, smallest = torch.tensor(float(most)), torch.tensor(2.0 * most), torch.tensor(_SMALLEST)
+    part = 0.5 / most
 
     def linear(rows: torch.Tensor) -> torch.Tensor:
-        step = largest(rows).mul_(parts)
-        exact = rows / torch.maximum(step, smallest)
+        steps = torch.div(range_, torch.maximum(largest(rows), smallest))
+        lost = rows * steps
+        kept = lost.round()
         # What rounding loses goes through the same weights once more: a second row costs next to nothing, and one byte
         # of activations alone would lose a tenth of the logits.
-        pair = rows.new_empty((2, *rows.shape))
-        torch.sub(exact, torch.round(exact, out=pair[0]), out=pair[1]).mul_(finer)
-        found = cast("torch.Tensor", run(pair.view(-1, rows.shape[-1]), 1.0, zero_point, packed))
-        found = found.view(2, rows.shape[0], -1)
-        return found[0].addcdiv_(found[1], finer).mul_(step)
+        lost.sub_(kept).mul_(finer)
+        found = cast("torch.Tensor", run(torch.cat((kept, lost)), 1.0, zero_point, packed))
+        first, second = found.chunk(2)
+        return first.add_(second, alpha=part).div_(steps)
 
     return linear
 
