@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,17 @@ class Running:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         question = {"model": "small", "messages": [{"role": "user", "content": secret}]}
         return httpx.post(f"{self.url}/chat/completions?key={secret}", json=question, headers=headers)
+
+    @contextmanager
+    def stream(self) -> Generator[httpx.Response]:
+        question = {"model": "small", "stream": True, "messages": [{"role": "user", "content": "go"}]}
+        with httpx.stream("POST", f"{self.url}/chat/completions", json=question, timeout=20) as response:
+            yield response
+
+    def drains(self) -> None:
+        """Wait until it lets nobody in."""
+        while httpx.get(f"{self.url.removesuffix('/v1')}/health").status_code == 200:
+            pass
 
     def end(self, number: int) -> Done:
         self.process.send_signal(number)
@@ -103,13 +114,46 @@ def test_answer_that_does_not_end_is_cancelled_at_the_end(shell: Shell, tmp_path
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     script = [{"text": "a"}, {"wait": str(pipe)}]
-    with running(shell, script, "--drain-seconds", "0") as server:
-        question = {"model": "small", "stream": True, "messages": [{"role": "user", "content": "go"}]}
-        with httpx.stream("POST", f"{server.url}/chat/completions", json=question, timeout=20) as response:
-            assert pipe.read_text(encoding="utf-8") == "here\n"
-            done = server.end(signal.SIGTERM)
-            assert b'"overloaded"' in response.read()
+    with running(shell, script, "--drain-seconds", "0") as server, server.stream() as response:
+        assert pipe.read_text(encoding="utf-8") == "here\n"
+        done = server.end(signal.SIGTERM)
+        assert b'"overloaded"' in response.read()
     assert done.code == 0
+
+
+def test_running_answer_comes_to_its_end_before_the_server_does(shell: Shell, tmp_path: Path) -> None:
+    pipe, until = tmp_path / "pipe", tmp_path / "until"
+    for path in (pipe, until):
+        os.mkfifo(path)
+    script = [{"text": "a"}, {"wait": str(pipe), "until": str(until)}, {"text": "b"}, {"finish": "stop"}]
+    with running(shell, script, "--drain-seconds", "60") as server, server.stream() as response:
+        assert pipe.read_text(encoding="utf-8") == "here\n"
+        server.process.send_signal(signal.SIGTERM)
+        server.drains()
+        assert server.ask().status_code == 503
+        until.write_text("go on", encoding="utf-8")
+        text = response.read()
+        done = server.end(signal.SIGCONT)
+    assert text.endswith(b"data: [DONE]\n\n")
+    assert done.code == 0
+    assert "drained" in done.err
+
+
+def test_second_signal_ends_the_server_at_once(shell: Shell, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with (
+        running(shell, [{"text": "a"}, {"wait": str(pipe)}], "--drain-seconds", "600") as server,
+        server.stream() as response,
+    ):
+        assert pipe.read_text(encoding="utf-8") == "here\n"
+        server.process.send_signal(signal.SIGTERM)
+        server.drains()
+        done = server.end(signal.SIGTERM)
+        with suppress(httpx.TransportError):
+            assert b"[DONE]" not in response.read()
+    assert done.code == 0
+    assert "Traceback" not in done.err
 
 
 @pytest.mark.parametrize(

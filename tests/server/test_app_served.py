@@ -1,5 +1,6 @@
 """A real server on the loopback, asked by the official client."""
 
+import socket
 import threading
 from typing import Any
 
@@ -207,3 +208,23 @@ def test_address_that_others_reach_needs_a_token(host: str, has_token: bool, is_
 def test_port_that_is_taken_is_said_so() -> None:
     with listen("127.0.0.1", 0) as first, pytest.raises(MisuseError, match="nothing can listen"):
         listen("127.0.0.1", first.getsockname()[1])
+
+
+async def test_client_that_reads_nothing_loses_its_place_and_its_connection() -> None:
+    backend = ScriptedBackend([*({"text": "a" * 100_000} for _ in range(300)), {"finish": "stop"}], then=[ANSWER])
+    limits = ServerLimits(write_s=0.2, concurrent_requests=1, drain_s=5)
+    with served(backend, limits=limits) as server:
+        data = body(stream=True)
+        head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(data)}\r\n"
+        with socket.socket() as silent:
+            silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            silent.connect(("127.0.0.1", int(server.url.rpartition(":")[2])))
+            silent.sendall(f"{head}Content-Type: application/json\r\n\r\n".encode() + data)
+            async with server.client(max_retries=0) as client:
+                # It waits for the one place, and gets it.
+                found = await client.chat.completions.create(model="small", messages=[USER])
+                assert found.choices[0].message.content == "It is warm."
+            with anyio.fail_after(10):
+                while server.server.connections:
+                    await anyio.lowlevel.checkpoint()
+    assert backend.open_streams == 0

@@ -1,6 +1,7 @@
 """Answers are what the official client takes: whole or streamed they say the same, and a failure never looks whole."""
 
 import json
+from collections.abc import Sequence
 
 import pytest
 from chats import (
@@ -43,6 +44,7 @@ from commitgate_local.server.chat_reply import DONE, ReplyHead, ReplyStream, Who
 from commitgate_local.server.refusal import CONTEXT_LENGTH, RequestRefused, cut_off
 
 PLAIN = prepared()
+HELD = prepared(response_format=json_schema({"type": "string"}))
 TOOLS = prepared(tools=[function(), function("news")])
 TOOLS_OR_CITY = prepared(tools=[function()], response_format=json_schema(CITY))
 CALLS = (
@@ -199,9 +201,9 @@ def test_answer_that_was_cut_says_so_and_is_as_long_as_it_got() -> None:
 )
 def test_answer_without_proof_of_its_end_is_an_error(events: list[StreamEvent]) -> None:
     with pytest.raises(RequestRefused) as caught:
-        whole(PLAIN, events)
+        whole(HELD, events)
     assert (caught.value.status, caught.value.code) == (500, "incomplete")
-    stream = ReplyStream(PLAIN, HEAD)
+    stream = ReplyStream(HELD, HEAD)
     frames = b""
     try:
         frames = b"".join(map(stream.feed, events)) + stream.end()
@@ -219,12 +221,19 @@ def test_turn_that_stops_before_its_end_is_an_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("chat", "data"), [(PLAIN, b"\xff"), (PLAIN, b"\xc3a"), (TOOLS, b"Warm."), (TOOLS, b'{"answer": 1}')]
+    ("chat", "data"), [(HELD, b"\xff"), (HELD, b"\xc3a"), (TOOLS, b"Warm."), (TOOLS, b'{"answer": 1}')]
 )
 def test_text_that_cannot_be_the_answer_is_an_error(chat: PreparedChat, data: bytes) -> None:
     with pytest.raises(RequestRefused) as caught:
         whole(chat, answer(data))
     assert (caught.value.status, caught.value.code) == (500, "protocol_error")
+
+
+@pytest.mark.parametrize("cuts", [(), (1,), (1, 2, 3)])
+def test_bytes_that_are_no_text_are_replaced_where_nothing_holds_the_model_to_a_form(cuts: Sequence[int]) -> None:
+    events = answer(b"a\xffb\xc3", cuts=cuts)
+    assert completion(PLAIN, events).choices[0].message.content == "a\ufffdb"
+    assert joined(streamed(PLAIN, events))["content"] == "a\ufffdb"
 
 
 def test_text_behind_the_finish_is_an_error_and_a_lost_line_is_none() -> None:

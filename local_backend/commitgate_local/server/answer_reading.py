@@ -74,7 +74,9 @@ class AnswerReading:
 
     def __init__(self, prepared: PreparedChat) -> None:
         self._joining = TurnJoining(prepared.generation.tools, most_bytes=MOST_HELD_BYTES)
-        self._decoder = codecs.getincrementaldecoder("utf-8")("strict")
+        # A model that nothing holds to a form may write any bytes; that is no fault of the client's.
+        self._is_held = prepared.generation.is_constrained
+        self._decoder = codecs.getincrementaldecoder("utf-8")("strict" if self._is_held else "replace")
         # Nobody keeps thoughts to UTF-8, and they may end inside a character.
         self._thoughts = codecs.getincrementaldecoder("utf-8")("replace")
         self._turn: TurnReader | None = None
@@ -112,7 +114,7 @@ class AnswerReading:
     def _is_whole(self) -> bool:
         if self._turn is not None:
             return self._turn.is_done
-        return not self._decoder.getstate()[0]
+        return not (self._is_held and self._decoder.getstate()[0])
 
     def _read(self, event: Event) -> Iterator[Piece]:
         match event:

@@ -124,6 +124,11 @@ class RunningServer:
             self.stop,
         )
 
+    @property
+    def connections(self) -> int:
+        """Return how many connections are open."""
+        return len(self._server.server_state.connections)
+
     def run(self, listening: socket.socket) -> None:
         """Serve until ``stop``, or a signal in the main thread. Blocks.
 
@@ -152,6 +157,11 @@ class RunningServer:
             drain = tasks.create_task(self._drain(self._stopping))
             await self._server.serve(sockets=[listening])
             drain.cancel()
+            if self._server.force_exit:
+                # What still runs is ended by us: cancelled by the loop's own end, it would be told as a fault.
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_LAST_WORDS_S):
+                        await admission_of(self._app).drain(0)
 
     async def _drain(self, stopping: asyncio.Event) -> None:
         await stopping.wait()
