@@ -272,7 +272,7 @@ def opened(prompt: Sequence[int], begin: Sequence[int], vocabulary: Vocabulary) 
     White space at the ends makes no difference: templates that open the thoughts begin a line there, or do not.
     """
     wanted, found = (_without_blanks(ids, vocabulary) for ids in (begin, prompt))
-    is_open = bool(wanted) and found[-len(wanted) :] == wanted
+    is_open = found[-len(wanted) :] == wanted
     return list(prompt) if is_open else [*prompt, *begin]
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from local.one_answer import write
 
@@ -134,6 +134,12 @@ def test_mark_s_own_token_ends_thoughts_behind_half_a_mark(scripted: Scripted) -
     assert (thoughts_of(events), text_of(events)) == (b"</", b"ok")
 
 
+def test_mark_s_own_token_is_the_mark_where_it_overlaps_a_thought(scripted: Scripted) -> None:
+    toy = Thinker(b"ab", b"abab", b"ok", end="abab", end_token=b"abab")
+    events = toy.run(ok(), scripted(4, [0, 1, 2]))
+    assert (thoughts_of(events), text_of(events)) == (b"ab", b"ok")
+
+
 def test_half_a_mark_is_a_thought_like_others(scripted: Scripted) -> None:
     toy = Thinker(b"</", b"<", b"/t", b"x", b">", b"ok", b"t")
     events = toy.run(ok(), scripted(8, toy.ids(b"</", b"x", b"<", b"<", b"/t", b"x", b"</", b"<", b"/t", b">", b"ok")))
@@ -237,17 +243,18 @@ def test_token_that_crosses_the_mark_may_hold_the_whole_answer(scripted: Scripte
 
 
 def test_gap_may_come_with_the_mark_or_is_written(scripted: Scripted) -> None:
-    toy = Thinker(b"</t", b">", b">\n", b">\n\no", b"> ", b"\n", b"o", b"k", gap="\n\n")
+    toy = Thinker(b"</t", b">", b">\n", b">\n\no", b"> ", b"\n", b"o", b"k", b">xxo", gap="\n\n")
     for last, left in ((b">", [b"\n", b"\n"]), (b">\n", [b"\n"])):
-        forward = scripted(9, toy.ids(b"</t", last, b"o", b"k"))
+        forward = scripted(10, toy.ids(b"</t", last, b"o", b"k"))
         events = toy.run(ok(), forward)
         assert text_of(events) == b"ok"
         assert forward.fed[2] == toy.ids(last, *left)
-    events = toy.run(ok(), scripted(9, toy.ids(b"</t", b">\n\no", b"k")))
+    events = toy.run(ok(), scripted(10, toy.ids(b"</t", b">\n\no", b"k")))
     assert text_of(events) == b"ok"
-    forward = scripted(9, toy.ids(b"</t", b"> "))
-    toy.run(ok(), forward, budget=5)
-    assert toy.ids(b"> ")[0] not in fed(forward)
+    for other in (b"> ", b">xxo"):
+        forward = scripted(10, toy.ids(b"</t", other))
+        toy.run(ok(), forward, budget=5)
+        assert toy.ids(other)[0] not in fed(forward)
 
 
 def test_gap_is_not_left_inside_a_character(scripted: Scripted) -> None:
@@ -257,6 +264,22 @@ def test_gap_is_not_left_inside_a_character(scripted: Scripted) -> None:
     events = toy.run(ok(), forward)
     assert 1 not in fed(forward)
     assert text_of(events) == b"ok"
+
+
+@pytest.mark.parametrize(("end_token", "before"), [(None, b"</t>\n"), (b"</t>", b"\n")])
+def test_forced_text_is_split_behind_what_stands_before_it(
+    scripted: Scripted, end_token: bytes | None, before: bytes
+) -> None:
+    class Split:
+        written: ClassVar[list[bytes]] = []
+
+        def tokens(self, state: Term, written: bytes) -> Sequence[int]:
+            self.written.append(written)
+            return ()
+
+    toy = Thinker(b"hm", b"</t>", b"\n", b"o", b"k", gap="\n", end_token=end_token)
+    toy.run(ok(), scripted(6, [0, 1, 3, 4]), forced_runs=Split())
+    assert Split.written == [before, before + b"o"]
 
 
 def test_limit_of_tokens_is_on_the_answer_alone(scripted: Scripted) -> None:
@@ -276,6 +299,14 @@ def test_thoughts_leave_room_for_the_answer_in_the_context(scripted: Scripted) -
     assert (thoughts_of(events), text_of(events)) == (b"1" * 4, b"111")
     assert Notice("reasoning_cut") in events
     assert events[-1] == Finish(FinishReason.STOP, "accept")
+
+
+def test_answer_that_may_fill_the_context_leaves_no_room_for_thoughts(scripted: Scripted) -> None:
+    toy = Thinker(b"1", b"</t>")
+    events = toy.run(Arena().run(DIGITS, 1), scripted(3, [0] * 99), sampling=Sampling(max_tokens=99), context_tokens=9)
+    assert not thoughts_of(events)
+    assert Notice("reasoning_cut") in events
+    assert events[-1] == Finish(FinishReason.LENGTH, "context")
 
 
 def test_prompt_that_leaves_no_room_for_the_mark_is_too_long(scripted: Scripted) -> None:
@@ -337,6 +368,7 @@ def chunked(draw: st.DrawFn) -> tuple[str, str, list[bytes], int, int]:
     return mark, gap, sorted(tokens), draw(st.integers(0, 12)), draw(st.integers(0, 1 << 16))
 
 
+@settings(deadline=None)
 @given(case=chunked(), has_token=st.booleans())
 def test_answer_begins_right_behind_the_first_mark_however_tokens_cut_it(
     scripted: Scripted, case: tuple[str, str, list[bytes], int, int], has_token: bool
@@ -368,12 +400,13 @@ def test_answer_begins_right_behind_the_first_mark_however_tokens_cut_it(
     assert usage.output_tokens - usage.reasoning_tokens <= 2
 
 
+@settings(deadline=None)
 @given(case=chunked(), matched=st.integers(0, 8), tail=st.binary(max_size=3))
 def test_crossing_tokens_are_those_that_the_definition_names(
     case: tuple[str, str, list[bytes], int, int], matched: int, tail: bytes
 ) -> None:
     mark, gap, tokens, _, _ = case
-    toy = Thinker(*tokens, mark.encode() + tail + b"x", end=mark, gap=gap)
+    toy = Thinker(*tokens, tail + mark.encode() + tail + b"x", end=mark, gap=gap)
     data = mark.encode()
     held = data[: min(matched, len(data) - 1)]
     expected: dict[int, bytes] = {}

@@ -19,7 +19,7 @@ from chats import (
     texts,
     whole,
 )
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from served_app import served
@@ -64,6 +64,7 @@ def test_answer_without_thoughts_says_nothing_of_them() -> None:
     assert "completion_tokens_details" not in found["usage"]
 
 
+@settings(deadline=None)
 @given(cuts=st.lists(st.integers(0, 40)), tail=st.sampled_from([b"", b"\xff", b"\xe4\xb8", b"\xf0"]))
 def test_stream_has_the_thoughts_of_the_whole_answer_before_its_content(cuts: list[int], tail: bytes) -> None:
     data = "Grüße, 日本 😀".encode() + tail
