@@ -6,7 +6,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from commitgate_local import models
 from commitgate_local.local_model import LocalModel
 from commitgate_local.store import ModelStore
 
+PROGRAM = "from commitgate.cli import main; main()"
 SCHEMA: dict[str, Any] = {"enum": ["low", "high"]}
 
 
@@ -145,57 +147,72 @@ def test_template_that_writes_ids_unknown_to_the_model_is_refused(tmp_path: Path
         LocalModel.load(str(tmp_path))
 
 
-@pytest.mark.parametrize("is_full", [True, False])
-def test_disk_that_takes_nothing_costs_time_alone(tiny_folder: Path, tmp_path: Path, is_full: bool) -> None:
-    cache = tmp_path / "cache"
-    if not is_full:
-        cache.write_bytes(b"in the way")
-    done = served(tiny_folder, cache, tmp_path, file_bytes=100 if is_full else None)
-    assert "commitgate serves" in done
-    if is_full:
-        assert [path for path in cache.rglob("*") if path.is_file()] == []
+def test_cache_folder_that_is_none_costs_time_alone(tiny_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "cache").write_bytes(b"in the way")
+    model = LocalModel.load(str(tiny_folder), cache_dir=tmp_path / "cache")
+    assert is_well(model)
+    model.close()
+    assert model.engine.stats().folder_error is not None
 
 
-def served(folder: Path, cache: Path, place: Path, *, file_bytes: int | None) -> str:
-    """Serve a model in a process that may write no larger files, ask it once, and return what it said."""
-    limit = (
-        ""
-        if file_bytes is None
-        else f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({file_bytes},) * 2)\n"
-    )
-    program = f"{limit}from commitgate.cli import main; main()"
-    environment = {**os.environ, "COMMITGATE_CACHE": str(cache)}
+def test_full_disk_costs_time_alone_and_gets_no_fuller(tiny_folder: Path, tmp_path: Path) -> None:
+    with served(tiny_folder, tmp_path / "cache", file_bytes=100) as (_, ask):
+        assert ask(SCHEMA) in SCHEMA["enum"]
+    assert [path for path in (tmp_path / "cache").rglob("*") if path.is_file()] == []
+
+
+def test_server_says_how_its_model_runs_and_keeps_what_its_schemas_took(tiny_folder: Path, tmp_path: Path) -> None:
+    def kept() -> set[str]:
+        return {path.name for path in (tmp_path / "cache").rglob("*.arrays")}
+
+    options = ("--precision", "bfloat16", "--max-concurrent", "16")
+    with served(tiny_folder, tmp_path / "cache", *options) as (line, ask):
+        assert "(llama, bfloat16 on cpu, 16 answers at once of up to 512 tokens each)" in line
+        ask({"type": "string", "pattern": "^[a-c]{2,5}x?$"})
+        before = kept()
+    assert before < kept()
+
+
+@contextmanager
+def served(
+    folder: Path, cache: Path, *options: str, file_bytes: int | None = None
+) -> Generator[tuple[str, Callable[[Any], object]]]:
+    """Serve a model in a process, which may write no larger files; give its first line, and what asks it by a schema.
+
+    It ends in order, or the test fails.
+    """
+    limit = f"import resource as r; r.setrlimit(r.RLIMIT_FSIZE, ({file_bytes},) * 2); " if file_bytes else ""
     process = subprocess.Popen(
-        [sys.executable, "-c", program, "serve", str(folder), "--port", "0", "--name", "small"],
+        [sys.executable, "-c", f"{limit}{PROGRAM}", "serve", str(folder), "--port", "0", "--name", "small", *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        cwd=place,
-        env=environment,
+        env={**os.environ, "COMMITGATE_CACHE": str(cache)},
         text=True,
     )
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
-        form = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA}}
-        body = {"model": "small", "messages": [{"role": "user", "content": "a"}], "response_format": form}
-        response = httpx.post(f"{line.split()[-1]}/chat/completions", json=body, timeout=60)
-        assert json.loads(response.json()["choices"][0]["message"]["content"]) in SCHEMA["enum"]
+
+        def ask(schema: Any) -> object:
+            form = {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
+            body = {"model": "small", "messages": [{"role": "user", "content": "a"}], "response_format": form}
+            response = httpx.post(f"{line.split()[-1]}/chat/completions", json=body, timeout=60)
+            return json.loads(response.json()["choices"][0]["message"]["content"])
+
+        yield line, ask
         process.terminate()
         _, err = process.communicate(timeout=30)
-        assert process.returncode == 0, err
-        assert "Traceback" not in err
+        assert (process.returncode, "Traceback" in err) == (0, False), err
     finally:
         process.kill()
         process.communicate()
-    return line
 
 
 def test_disk_that_takes_no_converted_model_is_named(tiny_folder: Path, tmp_path: Path) -> None:
     save_gguf(tiny_folder, tmp_path / "tiny.gguf")
     (tmp_path / "cache").write_bytes(b"in the way")
-    program = "from commitgate.cli import main; main()"
     done = subprocess.run(
-        [sys.executable, "-c", program, "serve", str(tmp_path / "tiny.gguf"), "--port", "0"],
+        [sys.executable, "-c", PROGRAM, "serve", str(tmp_path / "tiny.gguf"), "--port", "0"],
         capture_output=True,
         env={**os.environ, "COMMITGATE_CACHE": str(tmp_path / "cache")},
         text=True,
