@@ -12,10 +12,10 @@ Source: Yu and others, "Orca: A Distributed Serving System for Transformer-Based
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
-from threading import Condition, Thread
+from threading import Condition, Lock, Thread
 from typing import TYPE_CHECKING, Final
 
 from commitgate.backends.base import Fault
@@ -35,13 +35,13 @@ WAITING: Final = 64
 """Most requests that wait for a slot; one more is turned away."""
 
 EVENTS_AHEAD: Final = 64
-"""Events of one answer that may be unread before it is passed over."""
+"""Events of one answer that may wait for its caller, behind those that it took, before the answer is passed over."""
 
 PIECE_TOKENS: Final = 128
 """Most tokens of prompts in one pass: a cancel is heard within the time that they take, and memory stays bounded."""
 
-_FEW_TOKENS: Final = 16
-"""A drawn token and a forced run behind it; more are fed in pieces, as a prompt."""
+FEW_TOKENS: Final = 16
+"""A drawn token and a forced run behind it, or what a piece may be longer than its size; more are fed in pieces."""
 
 _LISTEN_S: Final = 0.05
 """How long a caller sleeps before it asks again whether it was cancelled."""
@@ -49,7 +49,7 @@ _LISTEN_S: Final = 0.05
 _RETRY_AFTER_S: Final = 1.0
 
 
-def _no_events() -> deque[Event | None]:
+def _no_events() -> deque[Event]:
     return deque()
 
 
@@ -60,7 +60,9 @@ class _Request:
     Attributes:
         question: what is asked.
         cancelled: asked by the model's thread between passes.
-        events: what the caller has not read yet; None ends them.
+        told: wakes the caller; it shares the scheduler's lock.
+        events: what the caller has not read yet.
+        is_ended: nothing more comes.
         error: what went wrong beyond the answer's own endings; raised to the caller.
         slot: the model's slot that it has; None while it waits.
         fed: ids in that slot.
@@ -69,7 +71,9 @@ class _Request:
 
     question: Question
     cancelled: Callable[[], bool]
-    events: deque[Event | None] = field(default_factory=_no_events)
+    told: Condition
+    events: deque[Event] = field(default_factory=_no_events)
+    is_ended: bool = False
     error: Exception | None = None
     answer: Answer | None = None
     slot: int | None = None
@@ -114,11 +118,14 @@ class Scheduler:
             raise MisuseError(f"waiting must be >= 0, found {waiting}")
         self._runtime = runtime
         self._most_waiting = waiting
-        self._changed = Condition()
+        self._lock = Lock()
+        # Wakes the model's thread; each caller has a condition of its own, so that a pass wakes whom it concerns.
+        self._changed = Condition(self._lock)
         self._waiting: deque[_Request] = deque()
         self._active: list[_Request] = []
-        # What each slot holds, so that the next one which begins alike need not feed it again.
+        # What each slot holds, and how much of it was a prompt: the next one that begins alike need not feed it again.
         self._held: list[list[int]] = [[] for _ in range(runtime.slots)]
+        self._prompts = [0] * runtime.slots
         self._used = [0] * runtime.slots
         self._turn = 0
         self._passes = self._fed_tokens = self._reused_tokens = 0
@@ -126,7 +133,7 @@ class Scheduler:
 
     def stats(self) -> SchedulerStats:
         """Return what it does now and did so far."""
-        with self._changed:
+        with self._lock:
             return SchedulerStats(
                 in_flight=len(self._active),
                 queued=len(self._waiting),
@@ -147,23 +154,24 @@ class Scheduler:
         Raises:
             What ``emit`` raises; the answer is given up then.
         """
-        request = _Request(question, cancelled)
+        request = _Request(question, cancelled, Condition(self._lock))
         if not self._admit(request):
             message = f"{self._most_waiting} requests wait for this model already; try again later"
             emit(Fault(kind="overload", message=message, retry_after_s=_RETRY_AFTER_S))
             return
         try:
-            while (event := self._next_event(request)) is not None:
-                emit(event)
+            while events := self._next_events(request):
+                for event in events:
+                    emit(event)
         finally:
-            with self._changed:
+            with self._lock:
                 request.is_gone = True
-                self._changed.notify_all()
+                self._changed.notify()
         if request.error is not None:
             raise request.error
 
     def _admit(self, request: _Request) -> bool:
-        with self._changed:
+        with self._lock:
             is_free = len(self._active) + len(self._waiting) < self._runtime.slots
             if not is_free and len(self._waiting) >= self._most_waiting:
                 return False
@@ -172,19 +180,21 @@ class Scheduler:
                 # A daemon, so that a program may end while an answer is written; it ends by itself with the last one.
                 self._thread = Thread(target=self._work, name="commitgate local model", daemon=True)
                 self._thread.start()
-            self._changed.notify_all()
+            self._changed.notify()
             return True
 
-    def _next_event(self, request: _Request) -> Event | None:
-        with self._changed:
-            while not request.events:
+    def _next_events(self, request: _Request) -> list[Event]:
+        """Wait for events, and take all that are there; none where it is over."""
+        with self._lock:
+            while not request.events and not request.is_ended:
                 if request.cancelled():
-                    return None
-                self._changed.wait(_LISTEN_S)
-            event = request.events.popleft()
-            if len(request.events) == EVENTS_AHEAD - 1:
-                self._changed.notify_all()
-            return event
+                    return []
+                request.told.wait(_LISTEN_S)
+            events = list(request.events)
+            request.events.clear()
+            if len(events) >= EVENTS_AHEAD:
+                self._changed.notify()
+            return events
 
     # What follows runs in the model's thread alone.
 
@@ -196,20 +206,19 @@ class Scheduler:
 
     def _give_up(self, error: Exception) -> None:
         """Hand an error to everybody, and forget what the slots hold."""
-        with self._changed:
+        with self._lock:
             for request in (*self._active, *self._waiting):
-                request.error = error
-                request.events.append(None)
+                request.error, request.is_ended = error, True
+                request.told.notify()
             self._active, self._waiting = [], deque()
             self._held = [[] for _ in self._held]
             self._thread = None
-            self._changed.notify_all()
 
     def _serve(self) -> None:
         while self._choose():
             rows = self._rows()
             if not rows:
-                with self._changed:
+                with self._lock:
                     # Everybody's events are unread: wait for a reader, or for one to go.
                     self._changed.wait(_LISTEN_S)
                 continue
@@ -217,7 +226,7 @@ class Scheduler:
 
     def _choose(self) -> bool:
         """Let go of those who have gone, and give free slots to those who wait; False where nobody is left."""
-        with self._changed:
+        with self._lock:
             self._active = [request for request in self._active if self._is_wanted(request)]
             self._waiting = deque(request for request in self._waiting if not self._is_cancelled(request))
             begun: list[_Request] = []
@@ -230,6 +239,7 @@ class Scheduler:
                 return False
         for request in begun:
             self._begin(request)
+        self._tell(begun)
         return True
 
     def _is_wanted(self, request: _Request) -> bool:
@@ -253,26 +263,33 @@ class Scheduler:
             self._guarded(request, partial(request.answer.fail, error))
 
     def _take_slot(self, request: _Request, prompt: list[int]) -> None:
-        """Give a request the free slot that begins most like its prompt, of equals the one unused for longest."""
-        taken = {other.slot for other in self._active if other.slot is not None}
-        free = [slot for slot in range(self._runtime.slots) if slot not in taken]
-        shared = {slot: _common(self._held[slot], prompt) for slot in range(self._runtime.slots)}
-        slot = max(free, key=lambda free_slot: (shared[free_slot], -self._used[free_slot]))
-        best = max(shared, key=lambda any_slot: shared[any_slot])
+        """Give a request a free slot, with what any slot shares with its prompt."""
         # The last token is fed again, since its logits are wanted.
-        kept = min(shared[slot], len(prompt) - 1)
-        if min(shared[best], len(prompt) - 1) > kept:
-            kept = min(shared[best], len(prompt) - 1)
+        shared = [min(_common(held, prompt), len(prompt) - 1) for held in self._held]
+        slot = self._free_slot(shared)
+        best = max(range(len(shared)), key=shared.__getitem__)
+        kept = max(shared)
+        if kept > shared[slot]:
             self._held[slot] = []
             with model_breaks():
                 self._runtime.copy_prefix(best, slot, kept)
         self._turn += 1
         self._used[slot] = self._turn
         self._held[slot] = prompt[:kept]
+        self._prompts[slot] = len(prompt)
         request.slot, request.fed = slot, kept
         self._reused_tokens += kept
         assert request.answer is not None, "an answer begins before it has a slot"
         del request.answer.pending[:kept]
+
+    def _free_slot(self, shared: list[int]) -> int:
+        """Return the free slot whose tokens are needed least: all but the answer of one that goes on, or the oldest."""
+        taken = {other.slot for other in self._active if other.slot is not None}
+        free = [slot for slot in range(len(shared)) if slot not in taken]
+        best = max(free, key=shared.__getitem__)
+        if self._prompts[best] - shared[best] <= FEW_TOKENS:
+            return best
+        return min(free, key=self._used.__getitem__)
 
     def _rows(self) -> list[tuple[_Request, Row]]:
         """Return what is fed in the next pass: a row for each answer that wants a token, and pieces of prompts."""
@@ -284,9 +301,10 @@ class Scheduler:
             if answer is None or answer.is_over or request.slot is None or len(request.events) >= EVENTS_AHEAD:
                 continue
             size = len(answer.pending)
-            if size > _FEW_TOKENS:
-                size = min(size, room)
-                room -= size
+            if size > FEW_TOKENS:
+                # A few more than a piece are not worth a pass of their own.
+                size = size if room and size <= room + FEW_TOKENS else min(size, room)
+                room = max(0, room - size)
                 pieces.append(request)
             if size:
                 ids = answer.pending[:size]
@@ -313,6 +331,7 @@ class Scheduler:
             del answer.pending[: len(row.ids)]
             if row.wants_logits:
                 self._guarded(request, partial(self._draw, request, answer, next(given)))
+        self._tell(request for request, _ in rows)
 
     def _draw(self, request: _Request, answer: Answer, logits: torch.Tensor) -> None:
         # A cancel during a long pass is heard before its token is written.
@@ -332,9 +351,10 @@ class Scheduler:
         answer = request.answer
         assert answer is not None, "only answers that began have rows"
         self._guarded(request, partial(answer.fail, error))
+        self._tell([request])
 
     def _guarded(self, request: _Request, step: Callable[[], None]) -> None:
-        """Take a step of one answer, whatever it does, and tell its caller."""
+        """Take a step of one answer, whatever it does."""
         answer = request.answer
         assert answer is not None, "only answers that began take steps"
         try:
@@ -342,11 +362,15 @@ class Scheduler:
         except Exception as error:  # noqa: BLE001 - the caller raises it; here it would end everybody's answers
             request.error = error
             answer.is_over = True
-        with self._changed:
-            if answer.is_over:
-                request.slot = None
-                request.events.append(None)
-            self._changed.notify_all()
+
+    def _tell(self, requests: Iterable[_Request]) -> None:
+        """Wake those for whom there is something new, once a pass: the model goes on while they read."""
+        with self._lock:
+            for request in requests:
+                if request.answer is not None and request.answer.is_over:
+                    request.slot, request.is_ended = None, True
+                if request.events or request.is_ended:
+                    request.told.notify()
 
 
 def _common(held: list[int], wanted: list[int]) -> int:
@@ -357,4 +381,4 @@ def _common(held: list[int], wanted: list[int]) -> int:
     return min(len(held), len(wanted))
 
 
-__all__ = ["EVENTS_AHEAD", "PIECE_TOKENS", "WAITING", "Scheduler", "SchedulerStats"]
+__all__ = ["EVENTS_AHEAD", "FEW_TOKENS", "PIECE_TOKENS", "WAITING", "Scheduler", "SchedulerStats"]

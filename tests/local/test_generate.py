@@ -27,7 +27,7 @@ from commitgate_local.answer import Question
 from commitgate_local.engine import MaskEngine
 from commitgate_local.forced import ForcedRuns
 from commitgate_local.local_model import LocalModel
-from commitgate_local.scheduler import PIECE_TOKENS
+from commitgate_local.scheduler import FEW_TOKENS, PIECE_TOKENS
 from commitgate_local.tokenizer import Tokenizer
 from commitgate_local.vocabulary import Vocabulary
 
@@ -190,13 +190,13 @@ def test_prompt_is_fed_in_pieces(scripted: Scripted) -> None:
         prompt = list(range(length))
         toy.run(Arena().run(DIGITS, 1, 1), forward, prompt=prompt)
         assert [token for piece in forward.fed for token in piece] == prompt
-        assert all(1 <= len(piece) <= PIECE_TOKENS for piece in forward.fed)
+        assert all(1 <= len(piece) <= PIECE_TOKENS + FEW_TOKENS for piece in forward.fed)
         assert forward.forwards == 1
 
 
 def test_cancel_is_heard_between_any_two_passes(scripted: Scripted) -> None:
     toy = Toy(b"1")
-    prompt = [0] * (2 * PIECE_TOKENS + 1)
+    prompt = [0] * (2 * PIECE_TOKENS + FEW_TOKENS + 1)
     for heard_at in range(12):
         forward = scripted(2, [0] * 99)
         events = toy.run(
@@ -340,7 +340,7 @@ def test_whatever_a_model_raises_is_a_fault_without_its_message(error: type[Exce
         def forward(self, ids: Sequence[int]) -> torch.Tensor:
             raise error("a secret")
 
-    events = Toy(b"1").run(Arena().run(DIGITS, 1), Raising(), prompt=[0] * (PIECE_TOKENS + 1))
+    events = Toy(b"1").run(Arena().run(DIGITS, 1), Raising(), prompt=[0] * (PIECE_TOKENS + FEW_TOKENS + 1))
     assert events == [Fault("model", f"the model broke while running ({error.__name__})")]
 
 

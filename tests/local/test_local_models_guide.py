@@ -32,5 +32,5 @@ def test_precisions_on_the_page_are_those_of_the_code() -> None:
 def test_numbers_on_the_page_are_those_of_the_code() -> None:
     assert f"`slots` answers are written at once ({SLOTS})" in PAGE
     assert f"in which they came: {WAITING} at the model" in PAGE
-    assert f"a piece of at most\n{PIECE_TOKENS} tokens" in PAGE
+    assert f"a piece of\n{PIECE_TOKENS} tokens" in PAGE
     assert f"at most {DECODE_THREADS} in work" in PAGE

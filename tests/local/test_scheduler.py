@@ -16,7 +16,7 @@ from commitgate.errors import MisuseError, ModelRunError
 from commitgate_local.answer import Answer, Question
 from commitgate_local.engine import MaskEngine
 from commitgate_local.runtime.base import Row
-from commitgate_local.scheduler import EVENTS_AHEAD, PIECE_TOKENS, Scheduler
+from commitgate_local.scheduler import EVENTS_AHEAD, FEW_TOKENS, PIECE_TOKENS, Scheduler
 from commitgate_local.vocabulary import Vocabulary
 
 TOKENS = [bytes((byte,)) for byte in range(0x61, 0x6B)]
@@ -134,7 +134,7 @@ def test_answers_that_share_passes_are_those_of_each_alone(threads: ThreadPoolEx
     for at, (prompt, answer) in enumerate(zip(prompts, asked, strict=True)):
         assert answer.result(timeout=30) == alone(prompt, seed=at, letters=3 + at)
     assert max(map(len, runtime.steps)) == 3
-    assert busy(scheduler) == 0
+    until(lambda: busy(scheduler) == 0)
 
 
 def test_prompts_are_fed_in_pieces_beside_the_tokens_of_others(threads: ThreadPoolExecutor) -> None:
@@ -147,7 +147,7 @@ def test_prompts_are_fed_in_pieces_beside_the_tokens_of_others(threads: ThreadPo
     both.set()
     assert (letters_of(short.result(30)), letters_of(long.result(30))) == (8, 2)
     fed = [sum(len(row.ids) for row in rows if not row.wants_logits) for rows in runtime.steps]
-    assert max(fed) <= PIECE_TOKENS
+    assert max(fed) <= PIECE_TOKENS + FEW_TOKENS
     mixed = [rows for rows in runtime.steps if {row.wants_logits for row in rows} == {True, False}]
     assert mixed, "the short answer goes on while the long prompt is read"
 
@@ -164,6 +164,29 @@ def test_prompt_that_begins_like_an_earlier_one_is_not_fed_again() -> None:
     assert sum(len(row.ids) for rows in runtime.steps for row in rows) == 1 + 1
     assert scheduler.stats().reused_tokens == len(begin)
     assert ask(scheduler, [*begin, 6]) == first
+
+
+def test_prompts_with_one_beginning_are_kept_beside_each_other() -> None:
+    runtime = ToyRuntime()
+    scheduler = Scheduler(runtime)
+    begin = [3, 1, 4, 1, 5] * 20
+    prompts = [[*begin, *([ending] * 50)] for ending in (2, 6)]
+    first = [ask(scheduler, prompt) for prompt in prompts]
+    runtime.steps.clear()
+    assert [ask(scheduler, prompt) for prompt in prompts] == first
+    fed = [len(row.ids) for rows in runtime.steps for row in rows]
+    assert set(fed) == {1}, "each prompt is still there, all but the last token that is fed again"
+
+
+def test_conversation_goes_on_in_its_slot() -> None:
+    runtime = ToyRuntime()
+    scheduler = Scheduler(runtime)
+    prompt = [3, 1, 4] * 20
+    for _ in range(4):
+        written = [TOKENS.index(event.data) for event in ask(scheduler, prompt) if isinstance(event, TextDelta)]
+        prompt = [*prompt, *written, 9, 9]
+    assert {row.slot for rows in runtime.steps for row in rows} == {0}
+    assert sum(len(row.ids) for rows in runtime.steps for row in rows) < 60 + 4 * (5 + 3)
 
 
 def test_prompt_is_taken_over_from_a_slot_that_is_in_use(threads: ThreadPoolExecutor) -> None:
@@ -281,13 +304,14 @@ def test_answer_whose_events_are_not_read_is_passed_over(threads: ThreadPoolExec
         assert read.wait(30)
         events.append(event)
 
-    unread = threads.submit(scheduler.run, question([1], letters=3 * EVENTS_AHEAD), slow, lambda: False)
+    unread = threads.submit(scheduler.run, question([1], letters=4 * EVENTS_AHEAD), slow, lambda: False)
     assert ask(scheduler, [2], letters=5 * EVENTS_AHEAD) == alone([2], letters=5 * EVENTS_AHEAD)
     (slot,) = {row.slot for rows in runtime.steps for row in rows if row.start == 0 and row.ids[0] == 1}
-    assert len(runtime.held[slot]) <= 1 + EVENTS_AHEAD + 2
+    # As many in the caller's hand, and as many behind them.
+    assert len(runtime.held[slot]) <= 1 + 2 * EVENTS_AHEAD + 2
     read.set()
     unread.result(30)
-    assert events == alone([1], letters=3 * EVENTS_AHEAD)
+    assert events == alone([1], letters=4 * EVENTS_AHEAD)
 
 
 def test_thread_ends_with_the_last_answer() -> None:
