@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from pathlib import Path
 
 import pytest
@@ -148,3 +150,14 @@ def test_remembered_precision_that_loses_too_much_is_replaced(tmp_path: Path) ->
     taken = make_runtime(model, slots=1, remembered=tmp_path).precision
     assert taken != "int8"
     assert memory.get(WORDS) == taken
+
+
+@pytest.mark.parametrize("precision", ["auto", *WORDS])
+def test_own_runtime_lets_go_of_the_model(precision: str) -> None:
+    model = made()
+    alive = weakref.ref(model)
+    runtime = make_runtime(model, precision=precision, slots=1)
+    del model
+    gc.collect()
+    assert alive() is None
+    assert runtime.step([Row(0, 0, [1, 2, 3])]).shape == (1, 300)

@@ -133,3 +133,27 @@ def test_bound_of_the_cache_limits_the_context(model: torch.nn.Module) -> None:
     assert runtime.context_tokens == 50
     runtime.step([Row(slot, 0, [1] * 50) for slot in range(4)])
     assert runtime.cache_bytes == 4 * 50 * token_bytes
+
+
+# Of the logits' spread: what other orders of the same float32 sums may change, and what rounding makes of it.
+COMPANY = {"float32": 1e-5, "bfloat16": 0.02, "int8": 0.01}
+
+
+@pytest.mark.parametrize("precision", list(COMPANY))
+def test_row_gets_the_same_alone_and_in_company_up_to_rounding(model: torch.nn.Module, precision: str) -> None:
+    runtime = make_runtime(model, precision=precision, slots=8)
+    texts = [[(31 * place + 7 * slot) % VOCABULARY for place in range(5 + 9 * slot)] for slot in range(8)]
+    for slot, ids in enumerate(texts):
+        runtime.step([Row(slot, 0, ids, wants_logits=False)])
+    alone = torch.cat([runtime.step([Row(slot, len(ids), [5])]) for slot, ids in enumerate(texts)])
+    together = runtime.step([Row(slot, len(ids), [5]) for slot, ids in enumerate(texts)])
+    for one, other in zip(alone, together, strict=True):
+        assert spread_error(other, one) < COMPANY[precision]
+
+
+def test_layer_of_bytes_gives_a_row_the_same_bits_alone_and_in_company() -> None:
+    draw = torch.Generator().manual_seed(6)
+    weight, given = torch.randn(48, 64, generator=draw), torch.randn(9, 64, generator=draw)
+    linear = pack_linear(weight, None, "int8")
+    together = linear(given)
+    assert all(torch.equal(linear(given[place : place + 1])[0], together[place]) for place in range(9))

@@ -64,6 +64,8 @@ class Runtime(Protocol):
     def step(self, rows: Sequence[Row]) -> torch.Tensor:
         """Append each row's tokens to its slot, in one pass.
 
+        A row's logits depend on its own slot, and on the other rows by rounding alone (see ``LlamaRuntime``).
+
         Args:
             rows: at least one, each with another slot.
 

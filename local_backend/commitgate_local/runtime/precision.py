@@ -65,9 +65,12 @@ def pack_linear(weight: torch.Tensor, bias: torch.Tensor | None, precision: Prec
     """
     weight = weight.detach()
     bias = None if bias is None else bias.detach()
-    # A weight that is no number has no scale; it stays, so that the logits show it.
-    if precision == "int8" and bool(torch.isfinite(weight).all()):
-        return _add_bias(_pack_bytes(weight) if _multiplies_bytes() else _pack_weight_bytes(weight), bias)
+    if precision == "int8":
+        scale = _scale(weight)
+        # A weight that is no number has no scale; it stays, so that the logits show it.
+        if bool(torch.isfinite(scale).all()):
+            pack = _pack_bytes if _multiplies_bytes() else _pack_weight_bytes
+            return _add_bias(pack(weight, scale), bias)
     if precision == "bfloat16" and weight.device.type == "cpu":
         return _add_bias(_pack_bfloat16(weight), bias)
     kind = _kinds()[precision] if weight.device.type != "cpu" else torch.float32
@@ -112,8 +115,13 @@ def _laid_out_linear(weight: torch.Tensor) -> Linear:
     return lambda rows: cast("torch.Tensor", run(rows.bfloat16(), weight, None, "none", [], "")).float()
 
 
-def _pack_bytes(weight: torch.Tensor) -> Linear:
-    packed = _fbgemm_weight(weight)
+def _scale(weight: torch.Tensor) -> torch.Tensor:
+    """Return each output's weight for one step of its bytes; no number where one of its weights is none. [outputs]"""
+    return weight.abs().amax(1).clamp_min_(_SMALLEST).div_(_LARGEST)
+
+
+def _pack_bytes(weight: torch.Tensor, scale: torch.Tensor) -> Linear:
+    packed = _fbgemm_weight(weight, scale)
     run = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32.default
     most, zero_point = _input_range()
     # As tensors: a Python number is made one in every call, which costs more than the multiplication of a row.
@@ -134,8 +142,7 @@ def _pack_bytes(weight: torch.Tensor) -> Linear:
     return linear
 
 
-def _fbgemm_weight(weight: torch.Tensor) -> object:
-    scale = weight.abs().amax(1).clamp_min_(_SMALLEST) / _LARGEST
+def _fbgemm_weight(weight: torch.Tensor, scale: torch.Tensor) -> object:
     zeros = torch.zeros(weight.shape[0], dtype=torch.long)
     with warnings.catch_warnings():
         # The tensor type is on its way out, the kernels under it are not; where they are gone int8 runs without them.
@@ -144,8 +151,7 @@ def _fbgemm_weight(weight: torch.Tensor) -> object:
         return torch.ops.quantized.linear_prepack(rounded, None)
 
 
-def _pack_weight_bytes(weight: torch.Tensor) -> Linear:
-    scale = weight.abs().amax(1).clamp_min_(_SMALLEST) / _LARGEST
+def _pack_weight_bytes(weight: torch.Tensor, scale: torch.Tensor) -> Linear:
     kept = (weight / scale[:, None]).round_().to(torch.int8)
     scale = scale.to(torch.bfloat16)
     run = torch.ops.aten._weight_int8pack_mm.default
@@ -159,8 +165,9 @@ def _input_range() -> tuple[int, int]:
     Processors without VNNI add pairs of products in 16 bits; full bytes would be cut there, so it is tried out.
     """
     run = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32.default
-    ones = torch.ones(1, 64)
-    found = cast("torch.Tensor", run(ones * _LARGEST, 1.0, _LARGEST + 1, _fbgemm_weight(ones.expand(16, 64))))
+    ones, weight = torch.ones(1, 64), torch.ones(16, 64)
+    packed = _fbgemm_weight(weight, _scale(weight))
+    found = cast("torch.Tensor", run(ones * _LARGEST, 1.0, _LARGEST + 1, packed))
     if abs(float(found[0, 0]) / _LARGEST - ones.shape[1]) < 1.0:
         return _LARGEST, _LARGEST + 1
     return _LARGEST // 2, _LARGEST // 2 + 1
@@ -181,7 +188,8 @@ def _multiplies_bytes() -> bool:
 @cache
 def _multiplies_packed_bytes() -> bool:
     try:
-        _pack_weight_bytes(torch.ones(32, 32))(torch.ones(1, 32))
+        weight = torch.ones(32, 32)
+        _pack_weight_bytes(weight, _scale(weight))(torch.ones(1, 32))
     except (RuntimeError, AttributeError, NotImplementedError):
         return False
     return True
