@@ -219,6 +219,30 @@ async def test_fault_is_told_over_http_and_the_next_request_is_answered(
 
 
 @pytest.mark.anyio
+async def test_faults_side_by_side_with_good_requests_harm_none_of_them(model: LocalModel) -> None:
+    server = Server(model, concurrent_requests=6)
+    statuses: dict[str, int] = {}
+    texts: list[str] = []
+
+    async def ask_bad(name: str) -> None:
+        case = CASES[name]
+        statuses[name] = (await server.ask(case.schema, case.prompt, max_tokens=4_000)).status_code
+
+    async def ask_good(number: int) -> None:
+        schema = {"type": "array", "items": {"enum": [number]}, "minItems": 20, "maxItems": 20}
+        texts.append((await server.ask(schema, max_tokens=4_000)).json()["choices"][0]["message"]["content"])
+
+    bad = [name for name, case in CASES.items() if case.limits == Limits()]
+    async with anyio.create_task_group() as tasks:
+        for number, name in enumerate(bad):
+            tasks.start_soon(ask_bad, name)
+            tasks.start_soon(ask_good, number)
+    assert statuses == {name: CASES[name].status for name in bad}
+    assert sorted(map(json.loads, texts)) == [[number] * 20 for number in range(len(bad))]
+    assert await server.is_well()
+
+
+@pytest.mark.anyio
 async def test_empty_legal_set_is_a_dead_end_everywhere(model: LocalModel, monkeypatch: pytest.MonkeyPatch) -> None:
     server = Server(model)
     with monkeypatch.context() as patch:
