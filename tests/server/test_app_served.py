@@ -210,6 +210,32 @@ def test_port_that_is_taken_is_said_so() -> None:
         listen("127.0.0.1", first.getsockname()[1])
 
 
+class Gate:
+    """Hold a script until a thread lets it go on."""
+
+    def __init__(self) -> None:
+        self.opened = threading.Event()
+
+    async def wait(self) -> None:
+        assert await anyio.to_thread.run_sync(self.opened.wait, 10)
+
+
+async def test_stream_that_is_kept_alive_is_read_as_any_other() -> None:
+    gate, again = Gate(), Gate()
+    script = [{"wait": gate}, {"text": "It is "}, {"wait": again}, {"text": "warm."}, {"finish": "stop"}]
+    with served(ScriptedBackend(script), limits=ServerLimits(keep_alive_s=0.01)) as server:
+        async with server.client() as client:
+            # It comes with the first bytes, and before any text these can only be a comment.
+            stream = await client.chat.completions.create(model="small", messages=[USER], stream=True)
+            gate.opened.set()
+            texts: list[str] = []
+            async for chunk in stream:
+                texts.append(chunk.choices[0].delta.content or "")
+                if texts[-1] == "It is ":
+                    again.opened.set()
+    assert "".join(texts) == "It is warm."
+
+
 async def test_client_that_reads_nothing_loses_its_place_and_its_connection() -> None:
     backend = ScriptedBackend([*({"text": "a" * 100_000} for _ in range(300)), {"finish": "stop"}], then=[ANSWER])
     limits = ServerLimits(write_s=0.2, concurrent_requests=1, drain_s=5)

@@ -9,9 +9,11 @@ from typing import Any
 
 import anyio
 import anyio.lowlevel
+import httpx
 import openai
 import pytest
 import torch
+from asgi_calls import numbers
 from chats import CITY, USER, function, json_schema
 from local.tiny_model import save_model, save_tokenizer
 from pydantic import BaseModel, Field
@@ -135,6 +137,23 @@ async def test_answers_of_several_clients_at_once_each_keep_their_form(completio
         for number in range(12):
             tasks.start_soon(ask, number)
     assert found == {number: [number] * 3 for number in range(12)}
+
+
+async def test_metrics_tell_what_the_model_did(completions: Any, server: Served) -> None:
+    for _ in range(2):
+        await completions.create(model="small", messages=[USER], response_format=WORDS)
+    async with httpx.AsyncClient() as client:
+        text = (await client.get(f"{server.url}/metrics")).text
+    found = numbers(text)
+    assert found["commitgate_model_passes_total"] > 0
+    # The second question began as the first one did.
+    assert found["commitgate_model_tokens_reused_total"] > 0
+    assert found["commitgate_model_tokens_fed_total"] > 0
+    assert found["commitgate_model_cache_bytes"] > 0
+    assert found["commitgate_model_slots"] == 2
+    assert found["commitgate_model_requests_in_flight"] == found["commitgate_model_requests_queued"] == 0
+    assert "# TYPE commitgate_model_passes_total counter" in text
+    assert "# TYPE commitgate_model_cache_bytes gauge" in text
 
 
 class Passes:
