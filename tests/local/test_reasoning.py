@@ -306,7 +306,8 @@ def test_answer_that_may_fill_the_context_leaves_no_room_for_thoughts(scripted: 
     events = toy.run(Arena().run(DIGITS, 1), scripted(3, [0] * 99), sampling=Sampling(max_tokens=99), context_tokens=9)
     assert not thoughts_of(events)
     assert Notice("reasoning_cut") in events
-    assert events[-1] == Finish(FinishReason.LENGTH, "context")
+    # Prompt, mark and seven tokens fill the context; the eighth is drawn, and never fed.
+    assert events[-2:] == [Usage(1, 9, 1), Finish(FinishReason.LENGTH, "context")]
 
 
 def test_prompt_that_leaves_no_room_for_the_mark_is_too_long(scripted: Scripted) -> None:
