@@ -29,6 +29,7 @@ WIDE_VARIABLE = "COMMITGATE_WIDE_TOKENIZER"
 MATCHERS = (1, 4, 16)
 _TEXTS_TOGETHER = 16
 _ROUNDS_TOGETHER = 5
+_VOCABULARY_ROUNDS = 2
 _PACKAGES = ("llguidance", "xgrammar", "outlines-core", "numpy", "tokenizers", "torch", "transformers")
 _WIDE_ENGINES = (BASE, "llguidance")
 _TORCH = f"{BASE}, torch loaded"
@@ -216,17 +217,18 @@ def _missing(asked: Sequence[str] | None) -> list[str]:
 
 def measure_vocabularies(narrow: Path, wide: Path | None, machine: Machine) -> Results:
     """Measure how long the vocabularies take to be ready."""
-    rows, notes = vocabulary_times.measure(narrow, narrow.name, rounds=2)
+    rows, failed = vocabulary_times.measure(narrow, narrow.name, rounds=_VOCABULARY_ROUNDS)
     if wide is not None:
-        more, failed = vocabulary_times.measure(wide, _name_of(wide), rounds=1)
-        rows, notes = rows + more, notes + failed
+        more, wide_failed = vocabulary_times.measure(wide, _name_of(wide), rounds=_VOCABULARY_ROUNDS)
+        rows, failed = rows + more, failed + wide_failed
+    note = " ".join(vocabulary_times.NOTE.format(rounds=_VOCABULARY_ROUNDS).split())
     return Results(
         kind="vocabularies",
         date=now(),
         machine=machine,
         settings={"base": vocabulary_times.COLD},
         rows=rows,
-        notes=notes,
+        notes=[note, *failed],
     )
 
 

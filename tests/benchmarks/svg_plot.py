@@ -1,7 +1,7 @@
 """Draw measured values as a small SVG that reads on light and on dark pages and is the same for the same values.
 
-A plot has blocks, a block has lines, and a line is one engine's values over a common axis: the axis is logarithmic for
-values that belong together, as percentiles do, and starts at zero for single values, which become bars.
+A plot has blocks, a block has lines, and a line is one engine's values over a common axis. The axis is logarithmic
+where values lie far apart; else it starts at zero, and lines become bars.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ _TOP = 46
 _LINE = 17
 _BLOCK = 24
 _AXIS = 30
+
+# Most decades that bars from zero can show, as a factor: shorter ones could not be told from each other.
+_FAR_APART = 30.0
 
 # Readable on both grounds, and told apart by those who do not see all colours (after Okabe and Ito).
 _COLOURS = ("#1f83d6", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#999999", "#b8a800")
@@ -102,11 +105,16 @@ def _axis_of(values: Sequence[float], *, is_single: bool) -> _Axis:
     shown = [value for value in values if value > 0]
     if not shown:
         raise ValueError("there is nothing to draw")
-    if is_single:
-        step = 10.0 ** math.floor(math.log10(max(shown)))
-        return _Axis(0.0, step * math.ceil(max(shown) / step), False)
+    if is_single or max(shown) <= _FAR_APART * min(shown):
+        return _Axis(0.0, _round_up(max(shown)), False)
     low, high = math.floor(math.log10(min(shown))), math.ceil(math.log10(max(shown)))
     return _Axis(10.0**low, 10.0 ** max(high, low + 1), True)
+
+
+def _round_up(value: float) -> float:
+    """Return a number at or above a value whose quarters are short to write."""
+    unit = 10.0 ** math.floor(math.log10(value))
+    return next(unit * part for part in (1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10, 12) if unit * part >= value * 0.9999)
 
 
 def _legend(names: Sequence[str], unit: str, axis: _Axis) -> str:
@@ -128,7 +136,7 @@ def _grid(axis: _Axis, height: int) -> Iterator[str]:
 
 
 def _short(value: float) -> str:
-    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.4g}"
 
 
 def _body(blocks: Sequence[Block], axis: _Axis, colours: dict[str, str], names: Sequence[str]) -> Iterator[str]:

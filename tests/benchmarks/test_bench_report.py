@@ -135,8 +135,10 @@ def test_marks_of_a_decade_lie_equally_far_apart() -> None:
     assert ticks[1] - ticks[0] == pytest.approx(ticks[2] - ticks[1], abs=0.2)
 
 
-def test_single_values_are_bars_from_zero() -> None:
-    lines = [svg_plot.Line(who=who, values={"rate": rate}) for who, rate in (("a", 100.0), ("b", 50.0))]
+@pytest.mark.parametrize("values", [{"rate": 100.0}, {"least": 90.0, "median": 100.0}])
+def test_values_that_are_alone_or_near_each_other_are_bars_from_zero(values: dict[str, float]) -> None:
+    half = {name: value / 2 for name, value in values.items()}
+    lines = [svg_plot.Line(who="a", values=values), svg_plot.Line(who="b", values=half)]
     root = ElementTree.fromstring(svg_plot.plot("t", "masks/s", [svg_plot.Block(heading="", lines=lines)]))
     lengths = [
         float(line.attrib["x2"]) - float(line.attrib["x1"])
