@@ -28,10 +28,10 @@ _SCHEMA = {
 }
 _LIMIT_S = 60.0
 
-NOTE = """Each value is the least of {rounds} processes, and adds to the one before it. *The engine* is from the tokenizer
-as transformers reads it to an engine that takes schemas: here with the proof that the bytes of its tokens are right.
-*A string's masks* are the first of a fresh engine, up to inside of a string. llguidance reads the files itself, which is
-in its first value."""
+NOTE = """Each value is the least of {rounds} processes, and adds to the one before it. *The engine* is from the
+tokenizer as transformers reads it to an engine that takes schemas: here with the proof that the bytes of its tokens are
+right. *A string's masks* are the first of a fresh engine, up to inside of a string. llguidance reads the files itself,
+which is in its first value."""
 _OPENING = b'{"name": "'
 
 
