@@ -80,13 +80,13 @@ class Attention:
         return found.reshape(tokens, -1)
 
     def _batch(self, rows: Sequence[Row]) -> _Part:
-        lengths = torch.tensor([row.start + 1 for row in rows], device=self._device)
-        length = int(lengths.max())
-        seen = torch.arange(length, device=self._device) < lengths[:, None]
-        mask = None if bool(seen.all()) else self._scores(seen).view(len(rows), 1, 1, length)
+        lengths = [row.start + 1 for row in rows]
+        length = max(lengths)
+        mask = None
+        if min(lengths) < length:
+            seen = torch.arange(length, device=self._device) < torch.tensor(lengths, device=self._device)[:, None]
+            mask = self._scores(seen).view(len(rows), 1, 1, length).expand(-1, -1, self._groups, -1)
         slots = slice(rows[0].slot, rows[0].slot + len(rows))
-        if mask is not None:
-            mask = mask.expand(-1, -1, self._groups, -1)
         return _Part(0, len(rows), slots, length, mask)
 
     def _singles(self, rows: Sequence[Row]) -> list[_Part]:
