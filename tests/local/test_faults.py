@@ -6,36 +6,29 @@ Each fault is looked at from the model itself, from the client and over HTTP, al
 from __future__ import annotations
 
 import json
+import shutil
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import anyio
-import httpx
 import numpy as np
 import pytest
 import torch
+from local.asking import GOOD, PATH, Server, client_over, is_well, written
 
-from commitgate import Client, Committed, Contract, DeadEnd, Limits, Sampling, Truncated, Unavailable, Violated
+from commitgate import Committed, Contract, DeadEnd, Limits, Sampling, Truncated, Unavailable, Violated
 from commitgate.backends.base import DeadEndReached, Event, Fault, Finish, GenerationRequest, Message, TextDelta
-from commitgate.backends.local import LocalBackend
-from commitgate.ledger import MemoryLedger
 from commitgate_local import local_model, models
 from commitgate_local.engine import Matcher
 from commitgate_local.local_model import LocalModel
 from commitgate_local.runtime import make_runtime
 from commitgate_local.runtime.base import Row
 from commitgate_local.runtime.llama import LlamaRuntime
-from commitgate_local.server.app import admission_of, create_app
-from commitgate_local.server.model_list import ServedModel
-from commitgate_local.server.server_limits import ServerLimits
 
-PATH = "/v1/chat/completions"
-GOOD: dict[str, Any] = {"enum": ["low", "high"]}
 NO_NUMBER, NO_CHANCE = "~", "x"
 """A text that breaks the model of these tests, and one to which it gives no probability."""
 
@@ -124,51 +117,6 @@ def model(tiny_folder: Path) -> LocalModel:
     bias[ids_with(loaded, NO_CHANCE)] = float("-inf")
     network.lm_head.bias = torch.nn.Parameter(bias)
     return LocalModel(loaded, slots=2)
-
-
-def written(model: LocalModel, schema: Any = GOOD, prompt: str = "a", **options: Any) -> list[Event]:
-    events: list[Event] = []
-    contract = schema if isinstance(schema, Contract) else Contract.json_schema(schema)
-    request = GenerationRequest(model="", contract=contract, messages=(Message("user", prompt),), **options)
-    model.generate(request, events.append, lambda: False)
-    return events
-
-
-def is_well(model: LocalModel) -> bool:
-    """Return whether a good question is answered as it should be."""
-    *texts, _, finish = written(model)
-    text = b"".join(event.data for event in texts if isinstance(event, TextDelta))
-    return isinstance(finish, Finish) and json.loads(text) in GOOD["enum"]
-
-
-def client_over(model: LocalModel) -> Client:
-    return Client(backends={"local": LocalBackend(load=lambda _: model)}, ledger=MemoryLedger())
-
-
-class Server:
-    """Hold a server over a model, and ask it."""
-
-    def __init__(self, model: LocalModel, **limits: Any) -> None:
-        backend = LocalBackend(load=lambda _: model)
-        self.app = create_app(backend, models=[ServedModel(name="small", created=0)], limits=ServerLimits(**limits))
-
-    @asynccontextmanager
-    async def client(self) -> AsyncIterator[httpx.AsyncClient]:
-        transport = httpx.ASGITransport(self.app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=60) as client:
-            yield client
-
-    async def ask(self, schema: Any = GOOD, prompt: str = "a", **fields: Any) -> httpx.Response:
-        form = {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
-        body = {"model": "small", "messages": [{"role": "user", "content": prompt}], "response_format": form}
-        async with self.client() as client:
-            return await client.post(PATH, json={**body, "temperature": 0, **fields})
-
-    async def is_well(self) -> bool:
-        found = (await self.ask()).json()
-        admission = admission_of(self.app)
-        is_empty = (admission.in_flight, admission.queued) == (0, 0)
-        return is_empty and json.loads(found["choices"][0]["message"]["content"]) in GOOD["enum"]
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -293,6 +241,29 @@ async def test_prompt_longer_than_a_share_of_the_cache_is_refused_by_its_length(
     assert last.native == "context"
     server = Server(small)
     assert (await server.ask(prompt="a b " * 30)).json()["error"]["code"] == "context_length_exceeded"
+    assert await server.is_well()
+
+
+@pytest.mark.anyio
+async def test_conversation_that_the_chat_template_refuses_is_a_fault_of_the_request(
+    tiny_folder: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(tiny_folder, tmp_path, dirs_exist_ok=True)
+    template = tmp_path / "chat_template.jinja"
+    picky = "{% if messages[-1].role != 'user' %}{{ raise_exception('no') }}{% endif %}"
+    template.write_text(picky + template.read_text("utf-8"), "utf-8")
+    model = LocalModel.load(str(tmp_path))
+    said = (Message("user", "a"), Message("assistant", "b"))
+    events: list[Event] = []
+    model.generate(
+        GenerationRequest(model="", contract=Contract.json_schema(GOOD), messages=said), events.append, lambda: False
+    )
+    assert is_fault("bad_request", events[-1])
+    server = Server(model)
+    async with server.client() as client:
+        messages = [{"role": message.role, "content": message.content} for message in said]
+        response = await client.post(PATH, json={"model": "small", "messages": messages})
+    assert (response.status_code, response.json()["error"]["code"]) == (400, "invalid_request")
     assert await server.is_well()
 
 
