@@ -68,7 +68,7 @@ class LocalModel:
         self._marks: BoundedCache[tuple[str, str], EndMark] = BoundedCache(_MARKS_BYTES)
         wanted = precision or os.environ.get(PRECISION_VARIABLE) or "auto"
         try:
-            runtime = make_runtime(loaded.model, precision=wanted, slots=slots)
+            runtime = make_runtime(loaded.model, precision=wanted, slots=slots, remembered=cache_dir)
         except ModelRunError as error:
             raise ModelLoadError(f"the model {loaded.name!r} cannot be run: {error}") from error
         self._scheduler = Scheduler(runtime, waiting=waiting)
