@@ -111,7 +111,7 @@ class StringWalks:
             return LeafWalk(None, inside, found, self._trie)
         # The beginning is no token, so its place stands for all columns that are none.
         characters[0] = False
-        columns = characters[self._character_of_column(below)]
+        columns = characters.take(self._character_of_column(below), mode="clip")
         columns[half_ids] = halves[half_at]
         return LeafWalk(columns, NO_IDS, found, self._trie)
 
@@ -161,22 +161,26 @@ class StringWalks:
         accepting = np.zeros(dead + 1, np.bool_)
         accepting[list(dfa.accepting)] = True
         # After a state that may end no character need follow, so no more than are allowed were read where it is live.
-        exits = accepting[states[below.exit_after]] & live[below.exit_after]
+        exits = accepting.take(states.take(below.exit_after, mode="clip"), mode="clip")
+        exits &= live.take(below.exit_after, mode="clip")
         exits &= below.depth[below.exit_after] >= state.least
         return self._found(below, live, halves, exits)
 
     def _live_halves(self, below: CharacterTrie, state: DfaState, states: Ints, live: Booleans) -> Booleans:
         found = np.zeros(len(below.half_node), np.bool_)
-        open_ = np.flatnonzero(live[below.half_after])
+        open_ = np.flatnonzero(live.take(below.half_after, mode="clip"))
         after = below.half_after[open_]
         depths = below.depth[after] if _is_counted(state) else np.zeros(len(open_), np.int32)
-        kinds = below.half_kind[open_]
-        rows: dict[tuple[int, int], Booleans] = {}
-        for at, (standing, depth) in enumerate(zip(states[after].tolist(), depths.tolist(), strict=True)):
-            row = rows.get((standing, depth))
-            if row is None:
-                row = rows[standing, depth] = _live_kinds(below, state, standing, depth)
-            found[open_[at]] = row[kinds[at]]
+        # Few pairs of a state and a depth occur, and what half-read characters become is asked once for each.
+        width = len(state.dfa) + 1
+        pairs = depths * width + states[after]
+        occurring = np.flatnonzero(np.bincount(pairs))
+        row_of = np.zeros(width * (len(below.levels) + 1), np.int32)
+        row_of[occurring] = np.arange(len(occurring), dtype=np.int32)
+        if len(occurring):
+            asked = [divmod(pair, width) for pair in occurring.tolist()]
+            rows = np.stack([_live_kinds(below, state, standing, depth) for depth, standing in asked])
+            found[open_] = rows[row_of[pairs], below.half_kind[open_]]
         return found
 
     def _states(self, below: CharacterTrie, dfa: Dfa, start: int) -> Ints:
@@ -263,19 +267,26 @@ def _by_first(texts: list[bytes]) -> dict[int, list[bytes]]:
 def _walk(below: CharacterTrie, dfa: Dfa, start: int, letters: Ints) -> Ints:
     """Return the state after each character; the number of states where it is dead. [characters] int32"""
     dead, width = len(dfa), dfa.alphabet.count + 1
-    table = np.full((dead + 1, width), dead, np.int32)
-    for state, row in enumerate(dfa.rows):
-        for letter, target in row:
-            table[state, letter] = target
-    flat = table.ravel()
+    following = _table(dfa, width)
     states = np.full(len(below.node), dead, np.int32)
     states[0] = start
     for low, high in zip(below.levels, below.levels[1:], strict=False):
-        level = flat[states[below.parent[low:high]] * width + letters[low:high]]
-        states[low:high] = level
+        # All numbers are in range; "clip" says so, and halves what a look-up takes.
+        at = states.take(below.parent[low:high], mode="clip")
+        at *= width
+        at += letters[low:high]
+        level = following.take(at, out=states[low:high], mode="clip")
         if (level == dead).all():
             break
     return states
+
+
+def _table(dfa: Dfa, width: int) -> Ints:
+    """Return the state that follows each state by each class, row by row; the number of states for the dead one."""
+    found = np.full((len(dfa) + 1) * width, len(dfa), np.int32)
+    places = [state * width + letter for state, row in enumerate(dfa.rows) for letter, _ in row]
+    found[places] = [target for row in dfa.rows for _, target in row]
+    return found
 
 
 def _letters(below: CharacterTrie, alphabet: Alphabet) -> Ints:
@@ -283,7 +294,7 @@ def _letters(below: CharacterTrie, alphabet: Alphabet) -> Ints:
     codes, at = below.distinct_codes
     numbers = np.array(alphabet.numbers, np.int32)
     numbers[numbers < 0] = alphabet.count
-    return numbers[np.searchsorted(np.array(alphabet.starts), codes, side="right") - 1][at]
+    return numbers[np.searchsorted(np.array(alphabet.starts), codes, side="right") - 1].take(at, mode="clip")
 
 
 def _in_bounds(below: CharacterTrie, state: DfaState, states: Ints, live: Booleans) -> Booleans:
@@ -299,9 +310,9 @@ def _in_bounds(below: CharacterTrie, state: DfaState, states: Ints, live: Boolea
     ends = np.zeros(count + 1, np.int32)
     if state.most is not None:
         ends[:count] = lengths.shortest()
-        return ends[states] + below.depth <= state.most
+        return ends.take(states, mode="clip") + below.depth <= state.most
     ends[:count] = [_NEVER - _LONGEST_TOKEN if longest is None else longest for longest in lengths.longest()]
-    return ends[states] + below.depth >= state.least
+    return ends.take(states, mode="clip") + below.depth >= state.least
 
 
 def _live_kinds(below: CharacterTrie, state: DfaState, at: int, depth: int) -> Booleans:
