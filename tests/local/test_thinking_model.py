@@ -192,9 +192,9 @@ async def test_bundled_model_thinks_and_answers(bundled: LocalModel, monkeypatch
 
 @pytest.mark.model
 def test_bundled_model_ends_its_thoughts_by_itself(bundled: LocalModel) -> None:
-    # It was never taught to think, but it ends a line.
-    events = asked(bundled, Reasoning(max_tokens=200, end="\n", gap=""), sampling=Sampling(max_tokens=40))
+    # It was never taught to think, but it ends a sentence.
+    events = asked(bundled, Reasoning(max_tokens=200, end="."), sampling=Sampling(max_tokens=40))
     check(events, 200)
     assert Notice("reasoning_cut") not in events
     assert len(thoughts_of(events).decode()) > 3
-    assert b"\n" not in thoughts_of(events)
+    assert b"." not in thoughts_of(events)
