@@ -7,15 +7,15 @@ level over all tokens at once. A set of excluded texts differs from what it is t
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from commitgate.automaton.spelling import StringBody
 from commitgate.automaton.strings import Length, NoneOf
-from commitgate.automaton.text_language import DfaState, is_live
+from commitgate.automaton.text_language import DfaState
 from commitgate_local.bounded import BoundedCache
+from commitgate_local.character_states import NEVER, Booleans, in_bounds, letters_of, live_kinds, states_after
 from commitgate_local.character_trie import CharacterTrie
 from commitgate_local.leaf_walk import NO_IDS, LeafWalk
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from commitgate.automaton.terms import Term
     from commitgate_local.trie import Ints, Trie
 
-Booleans: TypeAlias = NDArray[np.bool_]
-
 _QUOTE = 0x22
 
 # States times classes of an automaton that is walked as one table; a larger one is walked state by state.
@@ -35,10 +33,6 @@ _TABLE_ENTRIES = 4_000_000
 
 # Most memory for what several states of one automaton have in common, twice.
 _WORKING_BYTES = 8 * 1024 * 1024
-
-_NEVER = np.iinfo(np.int32).max
-"""More characters than any bound allows: what is never legal."""
-_LONGEST_TOKEN = 1 << 20
 
 
 class StringWalks:
@@ -127,7 +121,7 @@ class StringWalks:
 
     def _of_length(self, below: CharacterTrie, least: int, most: int | None) -> LeafWalk:
         ids, needed = self._needs(below)
-        bound = _NEVER - 1 if most is None else most
+        bound = NEVER - 1 if most is None else most
         inside = needed <= bound
         depth = below.depth[below.exit_after]
         exits = below.exit_node[(depth >= least) & (depth <= bound)]
@@ -145,7 +139,7 @@ class StringWalks:
             everyone = np.concatenate((ids, half_ids))
             needed = np.concatenate((below.depth[at], below.depth[below.half_after[half_at]] + 1))
             if not below.start:
-                columns = np.full(self._width + 1, _NEVER, np.int32)
+                columns = np.full(self._width + 1, NEVER, np.int32)
                 columns[everyone] = needed
                 everyone, needed = NO_IDS, columns
             found = self._needed[key] = (everyone, needed)
@@ -156,7 +150,7 @@ class StringWalks:
         states = self._states(below, dfa, state.at)
         live = states != dead
         if _is_counted(state):
-            live &= _in_bounds(below, state, states, live)
+            live &= in_bounds(below, state, states, live)
         halves = self._live_halves(below, state, states, live)
         accepting = np.zeros(dead + 1, np.bool_)
         accepting[list(dfa.accepting)] = True
@@ -179,7 +173,7 @@ class StringWalks:
         row_of[occurring] = np.arange(len(occurring), dtype=np.int32)
         if len(occurring):
             asked = [divmod(pair, width) for pair in occurring.tolist()]
-            rows = np.stack([_live_kinds(below, state, standing, depth) for depth, standing in asked])
+            rows = np.stack([live_kinds(below, state, standing, depth) for depth, standing in asked])
             found[open_] = rows[row_of[pairs], below.half_kind[open_]]
         return found
 
@@ -188,7 +182,7 @@ class StringWalks:
         key = (below.start, below.spelling, dfa, start)
         found = self._walked.get(key)
         if found is None:
-            found = _walk(below, dfa, start, self._letters(below, dfa.alphabet))
+            found = states_after(below, dfa, start, self._letters(below, dfa.alphabet))
             self._walked.put(key, found, found.nbytes)
         return found
 
@@ -196,7 +190,7 @@ class StringWalks:
         key = (below.start, below.spelling, alphabet)
         found = self._classes.get(key)
         if found is None:
-            found = _letters(below, alphabet)
+            found = letters_of(below, alphabet)
             self._classes.put(key, found, found.nbytes)
         return found
 
@@ -262,85 +256,6 @@ def _by_first(texts: list[bytes]) -> dict[int, list[bytes]]:
         if text:
             found.setdefault(text[0], []).append(text[1:])
     return {byte: sorted(tails) for byte, tails in found.items()}
-
-
-def _walk(below: CharacterTrie, dfa: Dfa, start: int, letters: Ints) -> Ints:
-    """Return the state after each character; the number of states where it is dead. [characters] int32"""
-    dead, width = len(dfa), dfa.alphabet.count + 1
-    following = _table(dfa, width)
-    states = np.full(len(below.node), dead, np.int32)
-    states[0] = start
-    for low, high in zip(below.levels, below.levels[1:], strict=False):
-        # All numbers are in range; "clip" says so, and halves what a look-up takes.
-        at = states.take(below.parent[low:high], mode="clip")
-        at *= width
-        at += letters[low:high]
-        level = following.take(at, out=states[low:high], mode="clip")
-        if (level == dead).all():
-            break
-    return states
-
-
-def _table(dfa: Dfa, width: int) -> Ints:
-    """Return the state that follows each state by each class, row by row; the number of states for the dead one."""
-    found = np.full((len(dfa) + 1) * width, len(dfa), np.int32)
-    places = [state * width + letter for state, row in enumerate(dfa.rows) for letter, _ in row]
-    found[places] = [target for row in dfa.rows for _, target in row]
-    return found
-
-
-def _letters(below: CharacterTrie, alphabet: Alphabet) -> Ints:
-    """Return the class of each character, the number of classes where it has none. [characters] int32"""
-    codes, at = below.distinct_codes
-    numbers = np.array(alphabet.numbers, np.int32)
-    numbers[numbers < 0] = alphabet.count
-    return numbers[np.searchsorted(np.array(alphabet.starts), codes, side="right") - 1].take(at, mode="clip")
-
-
-def _in_bounds(below: CharacterTrie, state: DfaState, states: Ints, live: Booleans) -> Booleans:
-    """Return the characters after which a text within the bounds is still possible. [characters] bool"""
-    count, lengths = len(state.dfa), state.dfa.lengths
-    if state.least and state.most is not None:
-        found = live.copy()
-        for depth, (low, high) in enumerate(zip(below.levels, below.levels[1:], strict=False), 1):
-            if not live[low:high].any():
-                break
-            found[low:high] = _live_states(state, depth)[states[low:high]]
-        return found
-    ends = np.zeros(count + 1, np.int32)
-    if state.most is not None:
-        ends[:count] = lengths.shortest()
-        return ends.take(states, mode="clip") + below.depth <= state.most
-    ends[:count] = [_NEVER - _LONGEST_TOKEN if longest is None else longest for longest in lengths.longest()]
-    return ends.take(states, mode="clip") + below.depth >= state.least
-
-
-def _live_kinds(below: CharacterTrie, state: DfaState, at: int, depth: int) -> Booleans:
-    """Return which half-read characters can become one that leads on, after ``depth`` characters. [kinds] bool"""
-    least, most = max(state.least - depth - 1, 0), None if state.most is None else state.most - depth - 1
-    if most is not None and most < 0:
-        return np.zeros(len(below.kinds), np.bool_)
-    pieces = [(low, high) for low, high, target in state.dfa.ranges(at) if is_live(state.dfa, target, least, most)]
-    if not pieces:
-        return np.zeros(len(below.kinds), np.bool_)
-    starts, ends = np.array(pieces).T
-    lows, highs, firsts = below.kind_ranges
-    following = np.searchsorted(ends, lows)
-    meets = (following < len(ends)) & (starts[np.minimum(following, len(starts) - 1)] <= highs)
-    return np.logical_or.reduceat(meets, firsts)
-
-
-def _live_states(state: DfaState, depth: int) -> Booleans:
-    """Return which states can still end after ``depth`` characters; the dead one cannot. [states + 1] bool"""
-    lengths, count = state.dfa.lengths, len(state.dfa)
-    found = np.zeros(count + 1, np.bool_)
-    assert state.most is not None
-    if depth > state.most:
-        return found
-    least, most = max(state.least - depth, 0), state.most - depth
-    members = lengths.within(least, most)
-    found[:count] = [members >> at & 1 for at in range(count)]
-    return found
 
 
 __all__ = ["StringWalks"]
