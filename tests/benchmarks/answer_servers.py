@@ -109,8 +109,12 @@ class VllmWay:
 
 
 @contextmanager
-def llama_way(tokenizer: Tokenizer) -> Iterator[LlamaWay]:
+def llama_way(tokenizer: Tokenizer, threads: int) -> Iterator[LlamaWay]:
     """Start llama.cpp's server for as long as it is used.
+
+    Args:
+        tokenizer: the model's.
+        threads: as many as the others compute with.
 
     Raises:
         NoServerError: it, or the model's file, is not here; or it does not start.
@@ -119,8 +123,7 @@ def llama_way(tokenizer: Tokenizer) -> Iterator[LlamaWay]:
     if not program:
         raise NoServerError(f"llama-server is not here: {LLAMA_VARIABLE} may name it")
     port = _free_port()
-    threads = str(os.cpu_count() or 1)
-    command = [program, "-m", str(_gguf()), "-t", threads, "-c", str(_CONTEXT_TOKENS), "-np", "1"]
+    command = [program, "-m", str(_gguf()), "-t", str(threads), "-c", str(_CONTEXT_TOKENS), "-np", "1"]
     try:
         process = subprocess.Popen(
             [*command, "--host", "127.0.0.1", "--port", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

@@ -12,7 +12,9 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
+import signal
 import statistics
+import sys
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import AsyncExitStack
@@ -61,6 +63,8 @@ def main() -> None:
     parser.add_argument("--emails", type=int, default=2, help="how many of the example's")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where the results are written")
     chosen = parser.parse_args()
+    # Whoever ends this from outside ends the server with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     run = Run(
         chosen.rounds,
         chosen.part or PARTS,
@@ -137,7 +141,10 @@ class Run:
                     continue
                 ways.append(await parts.enter_async_context(OwnWay(f"{BASE}, {precision}", other)))
             ways += self._peers()
-            for server in (lambda: parts.enter_context(llama_way(self._loaded.tokenizer)), vllm_way):
+            for server in (
+                lambda: parts.enter_context(llama_way(self._loaded.tokenizer, torch.get_num_threads())),
+                vllm_way,
+            ):
                 try:
                     ways.append(server())
                 except NoServerError as error:
@@ -166,7 +173,7 @@ class Run:
             for question in questions(self._emails, key="warm"):
                 await way.answer(question)
         for number in range(self._rounds):
-            turn = ways[number % len(ways) :] + ways[: number % len(ways)]
+            turn = [*ways[number % len(ways) :], *ways[: number % len(ways)]]
             for is_new in (False, True):
                 variant = 1 + number * len(self._emails) if is_new else 0
                 asked = questions(self._emails, key=f"{number}/{is_new}", variant=variant)
