@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 import torch
 import transformers
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch.overrides import TorchFunctionMode
 
 from commitgate.errors import ModelRunError
 from commitgate_local.runtime import Row, Runtime, make_runtime
@@ -208,3 +209,40 @@ def test_slot_whose_numbers_broke_is_whole_again_for_the_next_text() -> None:
     found = runtime.step([Row(0, 2, [6]), Row(1, 4, [7])])
     assert near(found[0], expected(model, [4, 5, 6]))
     assert near(found[1], expected(model, [1, 2, 3, 4, 7]))
+
+
+class ShortMemory(TorchFunctionMode):
+    """Refuse room for a cache after so many tensors were made."""
+
+    def __init__(self, tensors: int) -> None:
+        super().__init__()
+        self.left = tensors
+
+    def __torch_function__(
+        self,
+        func: Callable[..., object],
+        types: Sequence[type],
+        args: tuple[object, ...] = (),
+        kwargs: Mapping[str, object] | None = None,
+    ) -> object:
+        if func in (torch.zeros, torch.as_tensor):
+            self.left -= 1
+            if self.left < 0:
+                raise MemoryError
+        return func(*args, **(kwargs or {}))
+
+
+def test_memory_that_ends_between_two_layers_harms_no_other_conversation() -> None:
+    model = made("llama")
+    runtime = make_runtime(model, precision="float32", slots=2)
+    other, long = drawn_ids(200), drawn_ids(300, seed=1)
+    runtime.step([Row(1, 0, other[:100])])
+    with ShortMemory(1), pytest.raises(ModelRunError):
+        runtime.step([Row(0, 0, long)])
+    found = runtime.step([Row(0, 0, long[:150]), Row(1, 100, other[100:])])
+    assert near(found[0], expected(model, long[:150]))
+    assert near(found[1], expected(model, other))
+    # Once there is memory the rest grows.
+    found = runtime.step([Row(0, 150, long[150:]), Row(1, 200, [9])])
+    assert near(found[0], expected(model, long))
+    assert near(found[1], expected(model, [*other, 9]))

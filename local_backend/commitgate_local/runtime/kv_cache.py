@@ -31,6 +31,8 @@ class KeyValueCache:
         device: where they are.
 
     Attributes:
+        capacities: tokens of a slot that the layers have room for; more than one number only where memory ended while
+            they grew.
         layers: one tensor a layer. [slots, capacity, 2 * kv_heads, head_dim]
     """
 
@@ -49,8 +51,14 @@ class KeyValueCache:
         # Slots that hold something that is no number: behind their end nothing of it may be left, since a weight of
         # nought times it is no number either.
         self._broken: set[int] = set()
-        self.capacity = min(_FIRST_TOKENS, most_tokens)
-        self.layers = [self._room(self.capacity) for _ in range(layers)]
+        first = min(_FIRST_TOKENS, most_tokens)
+        self.layers = [self._room(first) for _ in range(layers)]
+        self.capacities = frozenset((first,))
+
+    @property
+    def capacity(self) -> int:
+        """Return the tokens of a slot that every layer has room for."""
+        return min(self.capacities)
 
     @property
     def size_bytes(self) -> int:
@@ -80,12 +88,18 @@ class KeyValueCache:
             layer[target, :tokens].copy_(layer[source, :tokens])
 
     def _grow(self, capacity: int) -> None:
-        for number, old in enumerate(self.layers):
-            # One layer after the other, so that no more than one is there twice.
-            grown = self._room(capacity)
-            grown[:, : self.capacity].copy_(old)
-            self.layers[number] = grown
-        self.capacity = capacity
+        try:
+            for number, old in enumerate(self.layers):
+                held = old.shape[1]
+                if held >= capacity:
+                    continue
+                # One layer after the other, so that no more than one is there twice.
+                grown = self._room(capacity)
+                grown[:, :held].copy_(old)
+                self.layers[number] = grown
+        finally:
+            # Where memory ends in between, the layers that have grown stay so: going back would take memory too.
+            self.capacities = frozenset(layer.shape[1] for layer in self.layers)
 
     def _clear(self, slot: int, start: int) -> None:
         for layer in self.layers:

@@ -138,15 +138,15 @@ class LlamaRuntime:
         """Return the last hidden state of each row. [rows, hidden]"""
         fed = [token for row in rows for token in row.ids]
         positions = [row.start + number for row in rows for number in range(len(row.ids))]
-        firsts = [row.slot * self._cache.capacity for row in rows for _ in row.ids]
-        stored = [first + position for first, position in zip(firsts, positions, strict=True)]
+        slots = [row.slot for row in rows for _ in row.ids]
         # One tensor, so that it goes to a device in one piece.
-        ids, at, places = torch.tensor([fed, positions, stored], device=self._device).unbind(0)
+        ids, at, slot = torch.tensor([fed, positions, slots], device=self._device).unbind(0)
+        places = {capacity: slot * capacity + at for capacity in self._cache.capacities}
         attention = Attention(rows, groups=self._heads // self._kv_heads, kind=self._kind, device=self._device)
         turns = self._turns_of(self._cache.capacity)[at][:, None]
         hidden = functional.embedding(ids, self._embedding).to(self._kind)
         for layer, cache in zip(self._layers, self._cache.layers, strict=True):
-            hidden = self._run_layer(layer, hidden, turns, places, cache, attention)
+            hidden = self._run_layer(layer, hidden, turns, places[cache.shape[1]], cache, attention)
         if len(fed) == len(rows):
             return hidden
         ends = torch.tensor([end - 1 for end in accumulate(len(row.ids) for row in rows)], device=self._device)
