@@ -93,6 +93,11 @@ class Answer:
         """Write what needs no model before its first token; the answer may be over with it."""
         self._guarded(self._begin)
 
+    def prepare(self) -> None:
+        """Work out the mask of the next draw ahead of it; it changes nothing, and may be left out."""
+        if self._thinking is None:
+            self._with.matcher.mask()
+
     def take(self, logits: torch.Tensor) -> None:
         """Draw the next token, and write what follows it without the model; the answer may be over with it.
 

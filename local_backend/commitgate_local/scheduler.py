@@ -12,8 +12,9 @@ Source: Yu and others, "Orca: A Distributed Serving System for Transformer-Based
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from threading import Condition, Lock, Thread
 from typing import TYPE_CHECKING, Final
@@ -35,7 +36,7 @@ WAITING: Final = 64
 """Most requests that wait for a slot; one more is turned away."""
 
 EVENTS_AHEAD: Final = 64
-"""Events of one answer that may wait for its caller, behind those that it took, before the answer is passed over."""
+"""Events of one answer that may be unread before it is passed over."""
 
 PIECE_TOKENS: Final = 128
 """Most tokens of prompts in one pass: a cancel is heard within the time that they take, and memory stays bounded."""
@@ -46,11 +47,10 @@ FEW_TOKENS: Final = 16
 _LISTEN_S: Final = 0.05
 """How long a caller sleeps before it asks again whether it was cancelled."""
 
+# How long the model's thread waits for another request before it ends.
+_LINGER_S: Final = 10.0
+
 _RETRY_AFTER_S: Final = 1.0
-
-
-def _no_events() -> deque[Event]:
-    return deque()
 
 
 @dataclass(eq=False, slots=True)
@@ -58,27 +58,30 @@ class _Request:
     """Hold one answer on its way.
 
     Attributes:
-        question: what is asked.
+        answer: what is being written; from its admission on, the model's thread alone takes steps of it.
+        prompt: ids of the prompt.
+        events: what the caller has not read yet.
         cancelled: asked by the model's thread between passes.
         told: wakes the caller; it shares the scheduler's lock.
-        events: what the caller has not read yet.
         is_ended: nothing more comes.
+        is_gone: the caller no longer listens.
+        is_passed_over: the model waits for the caller to read.
         error: what went wrong beyond the answer's own endings; raised to the caller.
         slot: the model's slot that it has; None while it waits.
         fed: ids in that slot.
-        is_gone: the caller no longer listens.
     """
 
-    question: Question
+    answer: Answer
+    prompt: Sequence[int]
+    events: deque[Event]
     cancelled: Callable[[], bool]
     told: Condition
-    events: deque[Event] = field(default_factory=_no_events)
     is_ended: bool = False
+    is_gone: bool = False
+    is_passed_over: bool = False
     error: Exception | None = None
-    answer: Answer | None = None
     slot: int | None = None
     fed: int = 0
-    is_gone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,47 +157,58 @@ class Scheduler:
         Raises:
             What ``emit`` raises; the answer is given up then.
         """
-        request = _Request(question, cancelled, Condition(self._lock))
-        if not self._admit(request):
+        events: deque[Event] = deque()
+        answer = Answer(question, events.append)
+        # What needs no model is done here, in the caller's thread: the model's goes on with the answers of others.
+        answer.begin()
+        request = _Request(answer, question.prompt, events, cancelled, Condition(self._lock))
+        if answer.is_over:
+            _hand_over(events, emit)
+        elif self._admit(request):
+            self._follow(request, emit)
+        else:
             message = f"{self._most_waiting} requests wait for this model already; try again later"
             emit(Fault(kind="overload", message=message, retry_after_s=_RETRY_AFTER_S))
-            return
+        if request.error is not None:
+            raise request.error
+
+    def _follow(self, request: _Request, emit: Callable[[Event], None]) -> None:
         try:
-            while events := self._next_events(request):
-                for event in events:
-                    emit(event)
+            # While the model reads the prompt: worked out in its own thread, the first mask would hold everybody up.
+            # What goes wrong here does so again where the mask is needed, and is told there.
+            with suppress(Exception):
+                request.answer.prepare()
+            while self._wait(request):
+                _hand_over(request.events, emit)
         finally:
             with self._lock:
                 request.is_gone = True
                 self._changed.notify()
-        if request.error is not None:
-            raise request.error
 
     def _admit(self, request: _Request) -> bool:
         with self._lock:
-            is_free = len(self._active) + len(self._waiting) < self._runtime.slots
-            if not is_free and len(self._waiting) >= self._most_waiting:
+            # Those who wait for a free slot, which the model's thread gives them at once, do not count.
+            if len(self._active) + len(self._waiting) >= self._runtime.slots + self._most_waiting:
                 return False
             self._waiting.append(request)
             if self._thread is None:
-                # A daemon, so that a program may end while an answer is written; it ends by itself with the last one.
+                # A daemon, so that a program may end while an answer is written; it ends a while after the last one.
                 self._thread = Thread(target=self._work, name="commitgate local model", daemon=True)
                 self._thread.start()
             self._changed.notify()
             return True
 
-    def _next_events(self, request: _Request) -> list[Event]:
-        """Wait for events, and take all that are there; none where it is over."""
+    def _wait(self, request: _Request) -> bool:
+        """Wait for events; False where no more will come."""
         with self._lock:
+            if request.is_passed_over:
+                request.is_passed_over = False
+                self._changed.notify()
             while not request.events and not request.is_ended:
                 if request.cancelled():
-                    return []
+                    return False
                 request.told.wait(_LISTEN_S)
-            events = list(request.events)
-            request.events.clear()
-            if len(events) >= EVENTS_AHEAD:
-                self._changed.notify()
-            return events
+            return bool(request.events)
 
     # What follows runs in the model's thread alone.
 
@@ -217,12 +231,12 @@ class Scheduler:
     def _serve(self) -> None:
         while self._choose():
             rows = self._rows()
-            if not rows:
+            if rows:
+                self._pass(rows)
+            elif self._active:
                 with self._lock:
                     # Everybody's events are unread: wait for a reader, or for one to go.
                     self._changed.wait(_LISTEN_S)
-                continue
-            self._pass(rows)
 
     def _choose(self) -> bool:
         """Let go of those who have gone, and give free slots to those who wait; False where nobody is left."""
@@ -235,30 +249,31 @@ class Scheduler:
                 self._active.append(request)
                 begun.append(request)
             if not self._active:
-                self._thread = None
-                return False
+                return self._linger()
         for request in begun:
             self._begin(request)
         self._tell(begun)
         return True
 
+    def _linger(self) -> bool:
+        """Wait for the next request, with the lock; False where none came, and the thread ends."""
+        # A new thread for each request would have torch make its own helpers anew, too.
+        if not self._waiting:
+            self._changed.wait(_LINGER_S)
+        if not self._waiting:
+            self._thread = None
+        return bool(self._waiting)
+
     def _is_wanted(self, request: _Request) -> bool:
-        return not (self._is_cancelled(request) or request.answer is None or request.answer.is_over)
+        return not (self._is_cancelled(request) or request.answer.is_over)
 
     @staticmethod
     def _is_cancelled(request: _Request) -> bool:
         return request.is_gone or request.cancelled()
 
     def _begin(self, request: _Request) -> None:
-        def tell(event: Event) -> None:
-            request.events.append(event)
-
-        request.answer = Answer(request.question, tell)
-        self._guarded(request, request.answer.begin)
-        if request.answer.is_over:
-            return
         try:
-            self._take_slot(request, list(request.question.prompt))
+            self._take_slot(request, list(request.prompt))
         except ModelRunError as error:
             self._guarded(request, partial(request.answer.fail, error))
 
@@ -279,7 +294,6 @@ class Scheduler:
         self._prompts[slot] = len(prompt)
         request.slot, request.fed = slot, kept
         self._reused_tokens += kept
-        assert request.answer is not None, "an answer begins before it has a slot"
         del request.answer.pending[:kept]
 
     def _free_slot(self, shared: list[int]) -> int:
@@ -297,18 +311,18 @@ class Scheduler:
         room = PIECE_TOKENS
         pieces: list[_Request] = []
         for request in self._active:
-            answer = request.answer
-            if answer is None or answer.is_over or request.slot is None or len(request.events) >= EVENTS_AHEAD:
+            pending = request.answer.pending
+            request.is_passed_over = len(request.events) >= EVENTS_AHEAD
+            if request.answer.is_over or request.slot is None or request.is_passed_over:
                 continue
-            size = len(answer.pending)
+            size = len(pending)
             if size > FEW_TOKENS:
                 # A few more than a piece are not worth a pass of their own.
                 size = size if room and size <= room + FEW_TOKENS else min(size, room)
                 room = max(0, room - size)
                 pieces.append(request)
             if size:
-                ids = answer.pending[:size]
-                found.append((request, Row(request.slot, request.fed, ids, size == len(answer.pending))))
+                found.append((request, Row(request.slot, request.fed, pending[:size], size == len(pending))))
         # Who had room for a piece lets the others go first in the next pass.
         self._active.sort(key=lambda request: request in pieces)
         return found
@@ -324,19 +338,17 @@ class Scheduler:
         self._passes += 1
         self._fed_tokens += sum(len(row.ids) for _, row in rows)
         for request, row in rows:
-            answer = request.answer
-            assert answer is not None, "only answers that began have rows"
             request.fed += len(row.ids)
             self._held[row.slot].extend(row.ids)
-            del answer.pending[: len(row.ids)]
+            del request.answer.pending[: len(row.ids)]
             if row.wants_logits:
-                self._guarded(request, partial(self._draw, request, answer, next(given)))
+                self._guarded(request, partial(self._draw, request, next(given)))
         self._tell(request for request, _ in rows)
 
-    def _draw(self, request: _Request, answer: Answer, logits: torch.Tensor) -> None:
+    def _draw(self, request: _Request, logits: torch.Tensor) -> None:
         # A cancel during a long pass is heard before its token is written.
         if not self._is_cancelled(request):
-            answer.take(logits)
+            request.answer.take(logits)
 
     def _broken(self, rows: list[tuple[_Request, Row]], error: ModelRunError) -> None:
         """End the answer whose row breaks the model; one row at a time tells which."""
@@ -348,29 +360,30 @@ class Scheduler:
             return
         ((request, row),) = rows
         self._held[row.slot] = []
-        answer = request.answer
-        assert answer is not None, "only answers that began have rows"
-        self._guarded(request, partial(answer.fail, error))
+        self._guarded(request, partial(request.answer.fail, error))
         self._tell([request])
 
     def _guarded(self, request: _Request, step: Callable[[], None]) -> None:
         """Take a step of one answer, whatever it does."""
-        answer = request.answer
-        assert answer is not None, "only answers that began take steps"
         try:
             step()
         except Exception as error:  # noqa: BLE001 - the caller raises it; here it would end everybody's answers
             request.error = error
-            answer.is_over = True
+            request.answer.is_over = True
 
     def _tell(self, requests: Iterable[_Request]) -> None:
         """Wake those for whom there is something new, once a pass: the model goes on while they read."""
         with self._lock:
             for request in requests:
-                if request.answer is not None and request.answer.is_over:
+                if request.answer.is_over:
                     request.slot, request.is_ended = None, True
                 if request.events or request.is_ended:
                     request.told.notify()
+
+
+def _hand_over(events: deque[Event], emit: Callable[[Event], None]) -> None:
+    while events:
+        emit(events.popleft())
 
 
 def _common(held: list[int], wanted: list[int]) -> int:

@@ -307,14 +307,14 @@ def test_answer_whose_events_are_not_read_is_passed_over(threads: ThreadPoolExec
     unread = threads.submit(scheduler.run, question([1], letters=4 * EVENTS_AHEAD), slow, lambda: False)
     assert ask(scheduler, [2], letters=5 * EVENTS_AHEAD) == alone([2], letters=5 * EVENTS_AHEAD)
     (slot,) = {row.slot for rows in runtime.steps for row in rows if row.start == 0 and row.ids[0] == 1}
-    # As many in the caller's hand, and as many behind them.
-    assert len(runtime.held[slot]) <= 1 + 2 * EVENTS_AHEAD + 2
+    assert len(runtime.held[slot]) <= 1 + EVENTS_AHEAD + 2
     read.set()
     unread.result(30)
     assert events == alone([1], letters=4 * EVENTS_AHEAD)
 
 
-def test_thread_ends_with_the_last_answer() -> None:
+def test_thread_ends_after_the_last_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("commitgate_local.scheduler._LINGER_S", 0.0)
     scheduler = Scheduler(ToyRuntime())
     ask(scheduler, [1])
     for thread in threading.enumerate():
