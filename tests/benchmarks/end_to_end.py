@@ -50,7 +50,8 @@ _NOTES = (
     precision may choose other tokens, so that answers differ in length: the time of a token says how fast a way is.""",
     """The constraint's cost is measured on a given text, written with it and without, forced runs left out: then both
     make the same forwards. Of each place in the text the least time counts; *mean* is over all, with what happened to
-    fall between. It is given as a part of what one token takes without a constraint.""",
+    fall between. It is given as a part of what one token takes without a constraint; what it adds to the first token is
+    all that lies beside the forward, the making of the contract included where it is new.""",
 )
 
 
