@@ -87,8 +87,9 @@ class ForcedRuns:
         if state.nullable:
             return _NO_BYTE
         only = _NO_BYTE
-        for byte in self._vocabulary.alphabet:
-            if state.step(byte) is not state.arena.empty:
+        spellable = self._vocabulary.alphabet
+        for byte in state.partition.live:
+            if byte in spellable and state.step(byte) is not state.arena.empty:
                 if only != _NO_BYTE:
                     return _NO_BYTE
                 only = byte

@@ -255,7 +255,11 @@ class _LocalStream:
                 self._error = error
 
     def _emit(self, event: Event) -> None:
-        anyio.from_thread.run(self._sending.send, event)
+        try:
+            # Costs half of what waiting in a task would; that is left for a reader who is far behind.
+            anyio.from_thread.run_sync(self._sending.send_nowait, event)
+        except anyio.WouldBlock:
+            anyio.from_thread.run(self._sending.send, event)
 
     def _close(self) -> None:
         self._sending.close()
