@@ -68,6 +68,8 @@ def make_generator(seed: int | None) -> torch.Generator:
     return generator
 
 
+# What is divided by next to nothing, or lies at the ends of a type's range, is infinitely far below the best: no fault.
+@np.errstate(over="ignore")
 def draw(logits: torch.Tensor, mask: Mask, sampling: Sampling, generator: torch.Generator) -> Draw | NothingLegal:
     """Draw one legal token.
 

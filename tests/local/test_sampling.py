@@ -121,7 +121,7 @@ def test_ties_at_the_cut_of_top_k_keep_the_lowest_ids() -> None:
     assert seen == {1, 3}
 
 
-@pytest.mark.parametrize("temperature", [1e-300, 1e-5, 1e5, 1e300])
+@pytest.mark.parametrize("temperature", [5e-324, 1e-300, 1e-5, 1e5, 1e300])
 def test_extreme_temperatures_draw_a_legal_token(temperature: float) -> None:
     logits = torch.tensor([1e4, -1e4, 3e4, 0.0])
     found = drawn(logits, [True, True, False, True], Sampling(temperature=temperature))
