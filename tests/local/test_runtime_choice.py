@@ -132,6 +132,13 @@ def test_other_weights_layers_or_threads_have_a_memory_of_their_own(model: torch
         torch.set_num_threads(threads)
 
 
+def test_model_on_another_device_has_a_memory_of_its_own(model: torch.nn.Module, tmp_path: Path) -> None:
+    RememberedPrecision(tmp_path, model).put("int8")
+    moved = made()
+    moved.model.embed_tokens.to("meta")
+    assert RememberedPrecision(tmp_path, moved).get(WORDS) is None
+
+
 def test_folder_that_cannot_be_written_is_no_failure(model: torch.nn.Module, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"in the way")

@@ -40,7 +40,7 @@ class RememberedPrecision:
 
     def __init__(self, folder: Path | None, model: CausalModel) -> None:
         self._folder = None if folder is None else ArrayFolder(folder)
-        self._key = () if folder is None else ("precision", _MEASURED_AS, _model_name(model), _machine_name())
+        self._key = () if folder is None else ("precision", _MEASURED_AS, _model_name(model), _machine_name(model))
 
     def get(self, known: Collection[Precision]) -> Precision | None:
         """Return the remembered precision; None where there is none of the known ones, or its file is broken."""
@@ -69,10 +69,11 @@ def _model_name(model: CausalModel) -> str:
     return name.hexdigest()
 
 
-def _machine_name() -> str:
-    """Return what of the machine a speed depends on."""
+def _machine_name(model: CausalModel) -> str:
+    """Return what of the machine a speed depends on, and which of its devices the model is on."""
     return json.dumps(
         [
+            decoder(model).embed_tokens.weight.device.type,
             platform.machine(),
             _processor(),
             torch.__version__,
