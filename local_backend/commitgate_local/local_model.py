@@ -42,7 +42,8 @@ class LocalModel:
         cache_dir: folder for what may be kept between runs; None keeps nothing.
         precision: ``float32``, ``bfloat16``, ``int8`` (CPU) or ``float16`` (CUDA); ``auto`` measures which of them is
             fast enough here to be worth what it rounds away; None takes ``COMMITGATE_PRECISION``, else ``auto``.
-        slots: most answers that are written at once, at least 1. Keys and values of each have an equal share of 2 GiB.
+        slots: most answers that are written at once, at least 1. Keys and values of each have an equal share of a
+            quarter of the memory.
         waiting: most further answers that wait; one more ends with a fault of kind ``overload``.
 
     Raises:

@@ -13,6 +13,7 @@ from torch.overrides import TorchFunctionMode
 
 from commitgate.errors import ModelRunError
 from commitgate_local.runtime import Row, Runtime, make_runtime
+from commitgate_local.runtime.kv_cache import KeyValueCache
 
 VOCABULARY = 61
 CONTEXT = 320
@@ -246,3 +247,15 @@ def test_memory_that_ends_between_two_layers_harms_no_other_conversation() -> No
     found = runtime.step([Row(0, 150, long[150:]), Row(1, 200, [9])])
     assert near(found[0], expected(model, long))
     assert near(found[1], expected(model, [*other, 9]))
+
+
+def test_growing_takes_over_what_each_slot_holds_and_no_more() -> None:
+    cache = KeyValueCache(
+        layers=2, slots=3, shape=(2, 4), most_tokens=4096, kind=torch.float32, device=torch.device("cpu")
+    )
+    for layer in cache.layers:
+        layer.fill_(7.0)
+    cache.make_room([Row(0, 0, range(700))], [0, 5, 256])
+    for layer in cache.layers:
+        assert layer.shape[1] >= 700
+        assert [int((layer[slot] == 7.0).all(-1).all(-1).sum()) for slot in range(3)] == [0, 5, 256]

@@ -102,8 +102,10 @@ class SlotLengths:
         self._context_tokens = context_tokens
         self._token_ids = token_ids
 
-    def __getitem__(self, slot: int) -> int:
-        return self._lengths[slot]
+    @property
+    def all(self) -> Sequence[int]:
+        """Return the tokens of every slot."""
+        return self._lengths
 
     def check(self, rows: Sequence[Row]) -> None:
         """Check that rows can be run together.

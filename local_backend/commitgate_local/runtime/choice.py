@@ -6,11 +6,14 @@ precision, timed on layers of the model itself, whose logits stay near those of 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Final, cast
+
+import torch
 
 from commitgate.argument import check_int
 from commitgate.errors import MisuseError, ModelRunError
@@ -27,6 +30,7 @@ from commitgate_local.transformers_runtime import CausalModel
 
 SLOTS: Final = 8
 CACHE_BYTES: Final = 2 * 1024**3
+"""Most bytes of keys and values where a quarter of the memory is less, or cannot be known."""
 
 # A model that does not say how much it can hold.
 _UNKNOWN_CONTEXT: Final = 2048
@@ -38,7 +42,7 @@ def make_runtime(
     precision: str = "auto",
     slots: int = SLOTS,
     context_tokens: int | None = None,
-    cache_bytes: int = CACHE_BYTES,
+    cache_bytes: int | None = None,
     remembered: Path | None = None,
 ) -> Runtime:
     """Make what runs a model. Takes up to a few seconds for a model of some hundred megabytes.
@@ -48,7 +52,9 @@ def make_runtime(
         precision: ``float32``, ``bfloat16``, ``int8`` (CPU), ``float16`` (CUDA); ``auto`` measures.
         slots: conversations at once, at least 1.
         context_tokens: most tokens of one conversation; None for as many as the model and the cache's bound allow.
-        cache_bytes: most bytes of keys and values. Each slot has an equal share, so none can take another's.
+        cache_bytes: most bytes of keys and values. Each slot has an equal share, so none can take another's. None takes
+            a quarter of the machine's memory, or of what is free on the CUDA device, and at least 2 GiB; on a CPU it is
+            taken as texts grow.
         remembered: folder in which the precision that ``auto`` found is kept, by model and machine, so that the next
             call takes the same and measures nothing; None measures each time. It need not be there, or be writable.
 
@@ -58,6 +64,8 @@ def make_runtime(
     """
     check_precision(precision)
     _check_count("slots", slots)
+    if cache_bytes is None:
+        cache_bytes = _quarter_of_memory(model)
     _check_count("cache_bytes", cache_bytes)
     most = _most_tokens(model, slots=slots, cache_bytes=cache_bytes, wanted=context_tokens)
     reason = why_unknown(model)
@@ -103,6 +111,18 @@ def _most_tokens(model: CausalModel, *, slots: int, cache_bytes: int, wanted: in
     if most < 1:
         raise MisuseError(f"cache_bytes is too small: {slots} slots of one token need {slots * _token_bytes(model)}")
     return most
+
+
+def _quarter_of_memory(model: CausalModel) -> int:
+    head = model.get_output_embeddings()
+    if head is not None and head.weight.device.type == "cuda":
+        return max(CACHE_BYTES, torch.cuda.mem_get_info(head.weight.device)[0] // 4)
+    try:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        # Not every system says.
+        return CACHE_BYTES
+    return max(CACHE_BYTES, memory // 4)
 
 
 def _token_bytes(model: CausalModel) -> int:

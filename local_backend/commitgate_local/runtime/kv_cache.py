@@ -65,11 +65,16 @@ class KeyValueCache:
         """Return the bytes of all tensors."""
         return sum(layer.nbytes for layer in self.layers)
 
-    def make_room(self, rows: Sequence[Row]) -> None:
-        """Grow until the rows fit, and clear what they overwrite where that is needed. They fit the bound."""
+    def make_room(self, rows: Sequence[Row], held: Sequence[int]) -> None:
+        """Grow until the rows fit, and clear what they overwrite where that is needed. They fit the bound.
+
+        Args:
+            rows: the rows of the next pass.
+            held: tokens that each slot holds; nothing else is taken over. [slots]
+        """
         wanted = max(row.start + len(row.ids) for row in rows)
         if wanted > self.capacity:
-            self._grow(min(self._most_tokens, max(wanted, 2 * self.capacity)))
+            self._grow(min(self._most_tokens, max(wanted, 2 * self.capacity)), held)
         for row in rows:
             if row.slot in self._broken:
                 self._clear(row.slot, row.start)
@@ -87,15 +92,16 @@ class KeyValueCache:
         for layer in self.layers:
             layer[target, :tokens].copy_(layer[source, :tokens])
 
-    def _grow(self, capacity: int) -> None:
+    def _grow(self, capacity: int, held: Sequence[int]) -> None:
         try:
             for number, old in enumerate(self.layers):
-                held = old.shape[1]
-                if held >= capacity:
+                if old.shape[1] >= capacity:
                     continue
-                # One layer after the other, so that no more than one is there twice.
+                # One layer after the other, so that no more than one is there twice; and of each slot what it holds,
+                # so that one long text does not have the system hand out as many pages for every slot.
                 grown = self._room(capacity)
-                grown[:, :held].copy_(old)
+                for slot, tokens in enumerate(held):
+                    grown[slot, :tokens].copy_(old[slot, :tokens])
                 self.layers[number] = grown
         finally:
             # Where memory ends in between, the layers that have grown stay so: going back would take memory too.

@@ -114,7 +114,7 @@ class LlamaRuntime:
         order = sorted(range(len(rows)), key=lambda number: rows[number].slot)
         ordered = [rows[number] for number in order]
         with model_breaks(), torch.inference_mode():
-            self._cache.make_room(ordered)
+            self._cache.make_room(ordered, self._lengths.all)
             logits = self._logits(ordered, self._forward(ordered))
             wanting = [number for number in order if rows[number].wants_logits]
             if wanting != sorted(wanting):
