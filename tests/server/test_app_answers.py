@@ -154,13 +154,24 @@ async def test_metrics_count_what_happened() -> None:
     assert found["commitgate_masks_asked"] == 3
 
 
-@pytest.mark.parametrize(("method", "path", "status"), [("GET", "/v1/chat/completions", 405), ("GET", "/v2", 404)])
-async def test_other_paths_and_methods_are_errors_that_the_client_can_read(method: str, path: str, status: int) -> None:
+@pytest.mark.parametrize(
+    ("method", "path", "status", "told"),
+    [
+        ("GET", "/v1/chat/completions", 405, "use POST"),
+        ("POST", "/v1/models", 405, "use GET"),
+        ("POST", "/v1/responses", 404, "/v1/chat/completions"),
+    ],
+)
+async def test_other_paths_and_methods_are_errors_that_say_what_there_is(
+    method: str, path: str, status: int, told: str
+) -> None:
     app, _ = app_of()
     async with client_of(app) as client:
         response = await client.request(method, path)
     assert response.status_code == status
-    assert set(response.json()["error"]) == {"message", "type", "param", "code"}
+    error = response.json()["error"]
+    assert set(error) == {"message", "type", "param", "code"}
+    assert told in error["message"]
 
 
 async def test_every_answer_says_that_it_is_not_to_be_kept_nor_guessed_at() -> None:

@@ -132,6 +132,11 @@ def test_text_language_that_is_malformed_is_refused_with_its_position(
     assert (error.status, error.code, error.keyword, error.position) == (400, "invalid_language", keyword, position)
 
 
+def test_refusal_of_a_grammar_says_when_it_was_read_as_lark() -> None:
+    assert "read as Lark" in refused(structured_outputs={"grammar": 'root := "a"'}).message
+    assert "Lark" not in refused(structured_outputs={"grammar": 'root ::= "a" other'}).message
+
+
 def test_schema_over_a_limit_is_refused_with_the_limit() -> None:
     limits = ServerLimits(contract=Limits(properties=2))
     schema = {"type": "object", "properties": {name: {} for name in "abc"}}

@@ -5,10 +5,14 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from starlette.routing import Route
 
 from commitgate.backends.base import DeadEndReached, Fault, FaultKind
 from commitgate.gate import strict_parse
+from commitgate.testing import ScriptedBackend
+from commitgate_local.server.app import create_app
 from commitgate_local.server.chat_request import EMPTY, HONOURED, IGNORED, MODALITIES, NEUTRAL, NOT_OFFERED
+from commitgate_local.server.model_list import ServedModel
 from commitgate_local.server.refusal import (
     RequestRefused,
     bad_request,
@@ -34,6 +38,13 @@ def rows(heading: str) -> list[list[str]]:
     section = PAGE.split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0]
     lines = [line for line in section.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def test_table_of_paths_is_that_of_the_app() -> None:
+    documented = {row[0].strip("`"): row[1] for row in rows("Paths")}
+    app = create_app(ScriptedBackend([]), models=[ServedModel(name="local", created=0)])
+    routes = [route for route in app.routes if isinstance(route, Route)]
+    assert documented == {route.path: next(iter({"POST", "GET"} & (route.methods or set()))) for route in routes}
 
 
 def test_table_of_fields_is_that_of_the_code() -> None:

@@ -118,6 +118,12 @@ def test_server_without_thoughts_is_asked_for_none(effort: str | None) -> None:
     assert chats.prepare(parsed(reasoning_effort=effort), "").generation.reasoning is None
 
 
+def test_refusal_of_an_effort_says_the_words_that_there_are() -> None:
+    with pytest.raises(RequestRefused) as caught:
+        parsed(reasoning_effort="minimal")
+    assert "'none' or 'low' or 'medium' or 'high'," in caught.value.message
+
+
 @pytest.mark.parametrize("effort", ["minimal", "", 5, ["low"]])
 def test_effort_that_is_no_such_word_is_refused(effort: Any) -> None:
     with pytest.raises(RequestRefused) as caught:

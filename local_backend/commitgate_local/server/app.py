@@ -154,9 +154,16 @@ async def _refused(request: Request, error: Exception) -> Response:
     return Response(error.body(), status_code=error.status, headers=error.headers, media_type=JSON_TYPE)
 
 
+def _method_of(path: str) -> str:
+    return "POST" if path == CHAT_PATH else "GET"
+
+
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException), "it is registered for these"
-    codes = {404: ("not_found", "there is nothing at this path"), 405: ("method_not_allowed", "use another method")}
+    codes = {
+        404: ("not_found", f"there is nothing at this path; there are {', '.join(_PATHS)}"),
+        405: ("method_not_allowed", f"use {_method_of(request.url.path)} at this path"),
+    }
     code, message = codes.get(error.status_code, ("invalid_request", "the request cannot be served"))
     refused = RequestRefused(error.status_code, code, message, headers=dict(error.headers or {}))
     return await _refused(request, refused)

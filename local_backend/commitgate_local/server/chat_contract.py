@@ -13,7 +13,7 @@ from commitgate.backends.base import GenerationRequest
 from commitgate.contract import Contract
 from commitgate.errors import ContractError
 from commitgate.json_value import JsonObject
-from commitgate.languages import AnyJson
+from commitgate.languages import AnyJson, Grammar
 from commitgate.limits import Limits
 from commitgate.run.conversation import Conversation, PromptSchema
 from commitgate.style import Style
@@ -122,7 +122,14 @@ def contract_of(asked: AnswerFormat | None, limits: Limits) -> Contract[object] 
                 assert_never(asked)
     except ContractError as error:
         code = "invalid_language" if isinstance(asked, TextFormat) else "invalid_json_schema"
-        raise of_contract(error, param="response_format" if asked is None else asked.param, code=code) from error
+        param = "response_format" if asked is None else asked.param
+        raise of_contract(error, param=param, code=code, note=_note(asked)) from error
+
+
+def _note(asked: AnswerFormat | None) -> str:
+    """Return how a grammar was read, where the client did not say so itself."""
+    is_lark = isinstance(asked, TextFormat) and isinstance(asked.language, Grammar) and asked.language.syntax == "lark"
+    return "; it was read as Lark, because it has no ::= as GBNF has" if is_lark else ""
 
 
 def _prepared_turn(

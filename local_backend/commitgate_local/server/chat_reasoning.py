@@ -37,7 +37,7 @@ def read_effort(given: Fields) -> Effort | None:
     Raises:
         RequestRefused: it is no such word.
     """
-    word = given.word(EFFORT_FIELD, tuple(Effort))
+    word = given.word(EFFORT_FIELD, [effort.value for effort in Effort])
     return None if word is None else Effort(word)
 
 

@@ -182,13 +182,16 @@ def cut_off(limit_s: float) -> RequestRefused:
     )
 
 
-def of_contract(error: ContractError, *, param: str | None, code: str = "invalid_json_schema") -> RequestRefused:
+def of_contract(
+    error: ContractError, *, param: str | None, code: str = "invalid_json_schema", note: str = ""
+) -> RequestRefused:
     """Return the refusal of a schema, pattern, grammar or choices; nothing was generated.
 
     Args:
         error: what is wrong with it.
         param: the field that it came in, where one is known.
         code: the code where the error itself does not tell more.
+        note: what a client may not know of how it was read; behind the message.
     """
     match error:
         case UnsupportedError():
@@ -202,7 +205,7 @@ def of_contract(error: ContractError, *, param: str | None, code: str = "invalid
     return RequestRefused(
         400,
         code,
-        str(error),
+        f"{error}{note}",
         param=param,
         keyword=error.keyword,
         pointer=error.pointer,
