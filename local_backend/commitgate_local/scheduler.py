@@ -241,8 +241,8 @@ class Scheduler:
     def _choose(self) -> bool:
         """Let go of those who have gone, and give free slots to those who wait; False where nobody is left."""
         with self._lock:
-            self._active = [request for request in self._active if self._is_wanted(request)]
-            self._waiting = deque(request for request in self._waiting if not self._is_cancelled(request))
+            self._active = [one for one in self._active if not (one.answer.is_over or self._has_gone(one))]
+            self._waiting = deque(one for one in self._waiting if not self._has_gone(one))
             begun: list[_Request] = []
             while self._waiting and len(self._active) < self._runtime.slots:
                 request = self._waiting.popleft()
@@ -258,14 +258,20 @@ class Scheduler:
     def _linger(self) -> bool:
         """Wait for the next request, with the lock; False where none came, and the thread ends."""
         # A new thread for each request would have torch make its own helpers anew, too.
-        if not self._waiting:
-            self._changed.wait(_LINGER_S)
-        if not self._waiting:
-            self._thread = None
-        return bool(self._waiting)
+        # The last caller's farewell wakes it too, and is no request.
+        if self._changed.wait_for(lambda: bool(self._waiting), _LINGER_S):
+            return True
+        self._thread = None
+        return False
 
-    def _is_wanted(self, request: _Request) -> bool:
-        return not (self._is_cancelled(request) or request.answer.is_over)
+    def _has_gone(self, request: _Request) -> bool:
+        """Return whether nobody wants the answer any more; with the lock."""
+        try:
+            return self._is_cancelled(request)
+        except Exception as error:  # noqa: BLE001 - the caller raises it; here it would end everybody's answers
+            request.error, request.is_ended = error, True
+            request.told.notify()
+            return True
 
     @staticmethod
     def _is_cancelled(request: _Request) -> bool:

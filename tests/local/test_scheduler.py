@@ -282,6 +282,29 @@ def test_caller_that_fails_is_given_up_and_gets_its_own_error(threads: ThreadPoo
     assert ask(scheduler, [2]) == alone([2])
 
 
+def test_question_about_a_cancel_that_fails_ends_its_own_answer_alone(threads: ThreadPoolExecutor) -> None:
+    runtime = ToyRuntime()
+    scheduler = Scheduler(runtime)
+    other: list[Future[list[Event]]] = []
+    model_threads: list[threading.Thread] = []
+
+    def fail() -> bool:
+        if threading.current_thread() in model_threads:
+            raise ValueError("of the caller")
+        return False
+
+    def begin_another() -> None:
+        if len(runtime.steps) == 2:
+            model_threads.append(threading.current_thread())
+            other.append(threads.submit(ask, scheduler, [2], fail))
+            until(lambda: busy(scheduler) == 2)
+
+    runtime.before_step = begin_another
+    assert ask(scheduler, [1], letters=9) == alone([1], letters=9)
+    with pytest.raises(ValueError, match="of the caller"):
+        other[0].result(30)
+
+
 def test_error_in_an_answer_reaches_its_caller_and_nobody_else(
     threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -315,13 +338,29 @@ def test_answer_whose_events_are_not_read_is_passed_over(threads: ThreadPoolExec
 
 def test_thread_ends_after_the_last_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("commitgate_local.scheduler._LINGER_S", 0.0)
-    scheduler = Scheduler(ToyRuntime())
+    runtime = ToyRuntime()
+    seen = noted_threads(runtime)
+    scheduler = Scheduler(runtime)
     ask(scheduler, [1])
-    for thread in threading.enumerate():
-        if thread.name == "commitgate local model":
-            thread.join(timeout=30)
-            assert not thread.is_alive()
+    (thread,) = seen
+    thread.join(timeout=30)
+    assert not thread.is_alive()
     assert ask(scheduler, [2]) == alone([2])
+
+
+def test_thread_of_the_last_answer_writes_the_next_one() -> None:
+    runtime = ToyRuntime()
+    seen = noted_threads(runtime)
+    scheduler = Scheduler(runtime)
+    for number in range(20):
+        assert ask(scheduler, [number % 9]) == alone([number % 9])
+    assert len(seen) == 1
+
+
+def noted_threads(runtime: ToyRuntime) -> set[threading.Thread]:
+    seen: set[threading.Thread] = set()
+    runtime.before_step = lambda: seen.add(threading.current_thread())
+    return seen
 
 
 def test_negative_queue_is_refused() -> None:
