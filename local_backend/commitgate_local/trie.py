@@ -90,7 +90,7 @@ class Trie:
         return bytes(result)
 
     def kids(self, node: int) -> dict[int, int]:
-        """Return the node of each child by its byte."""
+        """Return the node of each child by its byte, ascending."""
         found = self._kids.get(node)
         if found is None:
             nodes: list[int] = self.child[self.child_first[node] : self.child_first[node + 1]].tolist()
@@ -152,18 +152,6 @@ class Trie:
 
     @cached_property
     def _kids(self) -> dict[int, dict[int, int]]:
-        return {}
-
-    def children(self, node: int) -> tuple[tuple[int, int], ...]:
-        """Return the byte and node of each child, by ascending byte."""
-        found = self._children.get(node)
-        if found is None:
-            nodes: list[int] = self.child[self.child_first[node] : self.child_first[node + 1]].tolist()
-            found = self._children[node] = tuple((self._bytes[child], child) for child in nodes)
-        return found
-
-    @cached_property
-    def _children(self) -> dict[int, tuple[tuple[int, int], ...]]:
         return {}
 
     @cached_property
