@@ -69,7 +69,7 @@ def walked_by_bytes(trie: Trie, width: int, leaf: Term, node: int) -> LeafWalk:
     stack = [(node, leaf)]
     while stack:
         at, term = stack.pop()
-        for byte, child in trie.kids(at).items():
+        for byte, child in trie.children(at).items():
             following = term.step(byte)
             if following is not empty:
                 (exits if following.nullable else inside).append(child)

@@ -206,13 +206,13 @@ class StringWalks:
         ]
         while stack:
             at, term, texts = stack.pop()
-            kids = trie.kids(at)
+            children = trie.children(at)
             if texts and not texts[0]:
-                quote = kids.get(_QUOTE)
+                quote = children.get(_QUOTE)
                 if quote is not None and term.step(_QUOTE) is term.arena.empty:
                     closed.append(quote)
             for byte, tails in _by_first(texts).items():
-                child = kids.get(byte)
+                child = children.get(byte)
                 if child is None:
                     continue
                 following = term.step(byte)

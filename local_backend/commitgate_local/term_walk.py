@@ -268,17 +268,17 @@ class TermWalk:
 
     def _release(self, nodes: list[int], frame: _Captured) -> None:
         """Go on behind a captured text; what follows is made only where a token reaches beyond its opening."""
-        kids, opening = self._trie.kids, frame.follow.opening
+        children, opening = self._trie.children, frame.follow.opening
         for node in nodes:
             at, read = node, 0
             if opening:
                 self._alive.append(node)
                 while read < len(opening) and at:
-                    at = kids(at).get(opening[read], 0)
+                    at = children(at).get(opening[read], 0)
                     read += 1
                     if at:
                         self._alive.append(at)
-                if not at or not kids(at):
+                if not at or not children(at):
                     continue
             captured = frame.captured + self._trie.path(node)[frame.skip :]
             rest = frame.follow.after(self._arena, captured).walk(opening)

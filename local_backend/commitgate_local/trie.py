@@ -89,12 +89,12 @@ class Trie:
         result.reverse()
         return bytes(result)
 
-    def kids(self, node: int) -> dict[int, int]:
+    def children(self, node: int) -> dict[int, int]:
         """Return the node of each child by its byte, ascending."""
-        found = self._kids.get(node)
+        found = self._children.get(node)
         if found is None:
             nodes: list[int] = self.child[self.child_first[node] : self.child_first[node + 1]].tolist()
-            found = self._kids[node] = {self._bytes[child]: child for child in nodes}
+            found = self._children[node] = {self._bytes[child]: child for child in nodes}
         return found
 
     def follow(self, nodes: list[int], data: bytes, offset: int, alive: list[int]) -> list[int]:
@@ -109,13 +109,13 @@ class Trie:
         Returns:
             the nodes at which the text ends.
         """
-        known, end = self._kids, len(data)
+        known, end = self._children, len(data)
         ended: list[int] = []
         for node in nodes:
             for at in range(offset, end):
                 alive.append(node)
                 below = known.get(node)
-                node = (self.kids(node) if below is None else below).get(data[at])
+                node = (self.children(node) if below is None else below).get(data[at])
                 if node is None:
                     break
             else:
@@ -151,7 +151,7 @@ class Trie:
         return found
 
     @cached_property
-    def _kids(self) -> dict[int, dict[int, int]]:
+    def _children(self) -> dict[int, dict[int, int]]:
         return {}
 
     @cached_property
@@ -180,7 +180,7 @@ class Spots:
         if found is None:
             found = dict[int, list[int]]()
             for node in self.nodes:
-                for byte, child in self._trie.kids(node).items():
+                for byte, child in self._trie.children(node).items():
                     found.setdefault(byte, []).append(child)
             self._by_byte = found
         return found

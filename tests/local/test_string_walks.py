@@ -118,7 +118,7 @@ def test_walk_from_behind_a_quote_is_the_one_by_bytes(
     texts: list[bytes], state: CharacterState | None, alphabet: bytes | None
 ) -> None:
     texts = [*texts, *(b'"' + text for text in texts)]
-    check(texts, state, alphabet, lambda trie: trie.kids(0)[ord('"')])
+    check(texts, state, alphabet, lambda trie: trie.children(0)[ord('"')])
 
 
 @given(tokens, st.sampled_from(PATTERNS), st.lists(bounds, min_size=2, max_size=6))

@@ -26,8 +26,8 @@ def assert_holds(trie: Trie, texts: list[bytes | None]) -> None:
         below = trie.order[trie.first[node] : trie.first[trie.end[node]]].tolist()
         assert sorted(below) == [number for number, text in enumerate(texts) if text and text.startswith(path)]
         expected = sorted(other for other in prefixes if other[:-1] == path and other)
-        assert [trie.path(child) for child in trie.kids(node).values()] == expected
-        assert list(trie.kids(node)) == [other[-1] for other in expected]
+        assert [trie.path(child) for child in trie.children(node).values()] == expected
+        assert list(trie.children(node)) == [other[-1] for other in expected]
 
 
 @given(tokens)
@@ -42,7 +42,7 @@ def test_equal_tokens_share_a_node_and_zero_bytes_count() -> None:
 
 def test_tree_of_no_tokens_is_its_root() -> None:
     assert len(Trie([])) == 1
-    assert Trie([None]).kids(0) == {}
+    assert Trie([None]).children(0) == {}
 
 
 def test_tree_longer_than_one_scratch_block_is_whole() -> None:
