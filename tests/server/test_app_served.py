@@ -8,6 +8,7 @@ import anyio
 import httpx
 import openai
 import pytest
+import uvicorn.config
 from asgi_calls import ANSWER
 from chats import USER, body, function
 from pydantic import BaseModel
@@ -254,3 +255,14 @@ async def test_client_that_reads_nothing_loses_its_place_and_its_connection() ->
                 while server.server.connections:
                     await anyio.lowlevel.checkpoint()
     assert backend.open_streams == 0
+
+
+async def test_head_without_end_is_refused_whatever_parsers_are_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    # What uvicorn would choose by itself: a parser that is not bounded, where there is one.
+    monkeypatch.setitem(uvicorn.config.HTTP_PROTOCOLS, "auto", "parsers_that_are_not:Bounded")
+    with served(ScriptedBackend([{"finish": "stop"}])) as server:
+        host, port = server.url.removeprefix("http://").split(":")
+        async with await anyio.connect_tcp(host, int(port)) as line:
+            await line.send(b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-Word: ")
+            with anyio.fail_after(10), pytest.raises(anyio.BrokenResourceError):
+                await line.send(b"x" * 16_777_216)

@@ -109,6 +109,8 @@ class RunningServer:
         self._server = _Server(
             uvicorn.Config(
                 app,
+                # Of uvicorn's two parsers the one that bounds the head of a request; by itself it prefers the other.
+                http="h11",
                 # The application writes its own lines, without queries and headers.
                 access_log=False,
                 log_config=None,
