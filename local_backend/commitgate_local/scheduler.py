@@ -204,11 +204,12 @@ class Scheduler:
             if request.is_passed_over:
                 request.is_passed_over = False
                 self._changed.notify()
-            while not request.events and not request.is_ended:
-                if request.cancelled():
-                    return False
+            # Asked before what is there is handed over, too: what was written ahead of a cancel is not wanted.
+            while not request.cancelled():
+                if request.events or request.is_ended:
+                    return bool(request.events)
                 request.told.wait(_LISTEN_S)
-            return bool(request.events)
+            return False
 
     # What follows runs in the model's thread alone.
 
