@@ -6,6 +6,7 @@ holds no text returns None. Every construction is bounded and raises ``TooManySt
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable
 from typing import Literal, TypeAlias, TypeVar
 
@@ -44,7 +45,17 @@ class Dfa:
         accepting: the states in which a text may end.
     """
 
-    __slots__ = ("_hash", "_lengths", "_ranges", "_residuals", "_universal", "accepting", "alphabet", "rows")
+    __slots__ = (
+        "_hash",
+        "_lengths",
+        "_ranges",
+        "_residuals",
+        "_targets",
+        "_universal",
+        "accepting",
+        "alphabet",
+        "rows",
+    )
 
     def __init__(self, alphabet: Alphabet, rows: tuple[Row, ...], accepting: frozenset[int]) -> None:
         self.alphabet = alphabet
@@ -53,6 +64,7 @@ class Dfa:
         self._hash = hash((alphabet, rows, accepting))
         self._ranges: list[tuple[tuple[int, int, int], ...] | None] = [None] * len(rows)
         self._residuals: dict[int, tuple[Dfa, int]] = {}
+        self._targets: list[dict[int, int] | None] = [None] * len(rows)
         self._lengths: Lengths | None = None
         self._universal = self._find_universal()
 
@@ -127,9 +139,13 @@ class Dfa:
 
     def accepts(self, text: str) -> bool:
         """Return whether the text belongs to the language."""
-        state = 0
+        state, known = 0, self._targets
+        starts, numbers = self.alphabet.starts, self.alphabet.numbers
         for character in text:
-            state = self.step(state, ord(character))
+            targets = known[state]
+            if targets is None:
+                targets = known[state] = dict(self.rows[state])
+            state = targets.get(numbers[bisect_right(starts, ord(character)) - 1], DEAD)
             if state == DEAD:
                 return False
         return state in self.accepting

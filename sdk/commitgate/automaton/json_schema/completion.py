@@ -15,7 +15,7 @@ from typing import TypeAlias
 from commitgate.automaton.dfa import TooManyStates
 from commitgate.automaton.json_schema.nodes import Node, meet_nodes
 from commitgate.automaton.json_schema.shapes import MAX_NAMED_KEYS, ArrayShape, KeyClass, ObjectShape, Property, Some
-from commitgate.automaton.json_schema.text_sets import common_texts, few_texts
+from commitgate.automaton.json_schema.text_sets import common_texts, few_texts, holds_text
 from commitgate.automaton.text_language import ANY_TEXT
 
 MAX_BRINGING = 8
@@ -118,7 +118,7 @@ def ways_of(some: tuple[Some, ...], entry: Property | KeyClass) -> Iterator[Way]
 def speaks_of(asked: Some, entry: Property | KeyClass) -> bool:
     """Return whether a key, or some key of a class, is one of those of which ``asked`` wants one."""
     if isinstance(entry, Property):
-        return asked.texts.contains(entry.name)
+        return holds_text(asked.texts, entry.name)
     return common_texts(asked.texts, entry.texts) is not None
 
 
@@ -168,6 +168,52 @@ def bits_of(bits: int) -> Iterator[int]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """Hold what is known of the keys of one object shape, whatever their nodes turn out to hold.
+
+    Attributes:
+        shape: the shape.
+        names: every key that the shape speaks of by name.
+        nodes: what each of them must hold where no ``some`` is asked of it.
+        ways: for each of them the ways to judge it; none where no ``some`` is asked.
+        classes: the classes of undeclared keys, split by ``some``, that are more than a few known by name.
+        needs: for each name, the bits of those that its presence requires, in the end.
+        required: bit n says that the n-th must be there, in the end.
+    """
+
+    shape: ObjectShape
+    names: tuple[str, ...]
+    nodes: tuple[Node, ...]
+    ways: tuple[tuple[Way, ...], ...]
+    classes: tuple[KeyClass, ...]
+    needs: tuple[int, ...]
+    required: int
+
+    @staticmethod
+    def of(shape: ObjectShape, names: tuple[str, ...]) -> Asked:
+        """Return what is known of the keys of ``shape``, its names in the order given."""
+        entries = [shape.entry(name) for name in names]
+        needs = closed_needs(shape, names)
+        positions = {name: index for index, name in enumerate(names)}
+        required = 0
+        for name in shape.required:
+            required |= 1 << positions[name] | needs[positions[name]]
+        return Asked(
+            shape,
+            names,
+            tuple(entry.node for entry in entries),
+            tuple(tuple(ways_of(shape.some, entry)) for entry in entries) if shape.some else (),
+            tuple(
+                keys
+                for keys in shape.split_classes()
+                if keys.texts == ANY_TEXT or few_texts(keys.texts, MAX_NAMED_KEYS) is None
+            ),
+            needs,
+            required,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Keys:
     """Hold the keys of one object shape, given which nodes can hold a value.
 
@@ -211,35 +257,28 @@ class Keys:
     @staticmethod
     def of(shape: ObjectShape, fits: Fits, names: tuple[str, ...], *, is_strict: bool = False) -> Keys:
         """Return the keys of ``shape``, its names in the order given."""
-        entries = [shape.entry(name) for name in names]
-        needs = closed_needs(shape, names)
-        possible = sum(1 << index for index, entry in enumerate(entries) if fits(entry.node))
+        return Keys.among(Asked.of(shape, names), fits, is_strict=is_strict)
+
+    @staticmethod
+    def among(asked: Asked, fits: Fits, *, is_strict: bool = False) -> Keys:
+        """Return the keys that there can be where ``fits`` says which nodes can hold a value."""
+        shape, names, needs = asked.shape, asked.names, asked.needs
+        possible = sum(1 << index for index, node in enumerate(asked.nodes) if fits(node))
         possible = sum(1 << index for index in bits_of(possible) if needs[index] & ~possible == 0)
-        positions = {name: index for index, name in enumerate(names)}
-        required = 0
-        for name in shape.required:
-            required |= 1 << positions[name] | needs[positions[name]]
-        classes = tuple(
-            keys
-            for keys in shape.split_classes()
-            if fits(keys.node) and (keys.texts == ANY_TEXT or few_texts(keys.texts, MAX_NAMED_KEYS) is None)
-        )
+        classes = tuple(keys for keys in asked.classes if fits(keys.node))
         capacity = sum(_undeclared(keys, names, shape.least) for keys in classes) if shape.least else 0
-        together = tuple(
-            tuple(way.found for way in ways_of(shape.some, entry) if way.found and fits(way.node)) if shape.some else ()
-            for entry in entries
-        )
+        together = tuple(tuple(way.found for way in ways if way.found and fits(way.node)) for ways in asked.ways)
         witnesses = tuple(
             sum(1 << index for index in bits_of(possible) if any(way >> number & 1 for way in together[index]))
             for number in range(len(shape.some))
         )
         others = tuple(
-            any(speaks_of(asked, keys) and fits(meet_nodes(keys.node, asked.node)) for keys in classes)
-            for asked in shape.some
+            any(speaks_of(some, keys) and fits(meet_nodes(keys.node, some.node)) for keys in classes)
+            for some in shape.some
         )
         return Keys(
             names,
-            required,
+            asked.required,
             possible,
             needs,
             classes,
@@ -366,13 +405,14 @@ def _undeclared(keys: KeyClass, names: tuple[str, ...], least: int) -> int:
     return max(count - sum(map(keys.texts.contains, names)), 0)
 
 
-def object_can_finish(shape: ObjectShape, fits: Fits) -> bool:
-    """Return whether some object has the shape."""
-    keys = Keys.of(shape, fits, shape.names())
+def object_can_finish(asked: Asked, fits: Fits) -> bool:
+    """Return whether some object has the shape of which it is asked."""
+    keys = Keys.among(asked, fits)
     return keys.can_finish(0, 0, 0, (1 << len(keys.names)) - 1)
 
 
 __all__ = [
+    "Asked",
     "Fits",
     "Keys",
     "Way",

@@ -56,6 +56,8 @@ class Emptiness:
             return language
         arrays = tuple(shape for shape in language.arrays if not self._is_empty_array(shape, MAX_DEPTH))
         objects = tuple(shape for shape in language.objects if not self._is_empty_object(shape, MAX_DEPTH))
+        if len(arrays) == len(language.arrays) and len(objects) == len(language.objects):
+            return language
         return replace(language, arrays=arrays, objects=objects)
 
     def _arrays_disjoint(self, first: ArrayShape, second: ArrayShape) -> bool:
@@ -71,9 +73,7 @@ class Emptiness:
 
     def _objects_disjoint(self, first: ObjectShape, second: ObjectShape) -> bool:
         names = dict.fromkeys([*first.required, *second.required])
-        if any(
-            self._is_empty(meet_nodes(first.entry(name).node, second.entry(name).node), MAX_DEPTH) for name in names
-        ):
+        if any(self._is_empty(meet_nodes(first.node_of(name), second.node_of(name)), MAX_DEPTH) for name in names):
             return True
         return first.meet(second) is None if first.most is not None or second.most is not None else False
 
@@ -112,7 +112,7 @@ class Emptiness:
         return any(self._is_empty(shape.item(index), depth) for index in indices)
 
     def _is_empty_object(self, shape: ObjectShape, depth: int) -> bool:
-        return any(self._is_empty(shape.entry(name).node, depth) for name in shape.required)
+        return any(self._is_empty(shape.node_of(name), depth) for name in shape.required)
 
 
 __all__ = ["Emptiness"]

@@ -7,7 +7,7 @@ wider than the schema, never narrower, and its complement is not taken.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -61,6 +61,9 @@ MAX_COMPLEMENT = 200
 FAILED_MEETING_EFFORT = 10_000
 """Work that it takes to find that the automaton of two languages that meet is too large."""
 
+_MOST_KEPT_WORK = 100_000
+"""Work of the meetings of parts that are remembered while a schema is read, as ``Limits.effort`` counts it."""
+
 FEW_BRANCHES = 8
 """Alternatives of one place that are kept without a look at whether they contradict themselves."""
 
@@ -89,6 +92,17 @@ class OpenSchemaError(SchemaError):
     """Raised when a schema refers to itself without reading anything."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Met:
+    """Hold two languages that have met, what both allow, and the work that it was."""
+
+    first: Language
+    second: Language
+    found: Language
+    work: int
+    made: int
+
+
 class Meaning:
     """Answer what a node allows; each node is worked out once, when it is asked for.
 
@@ -113,6 +127,10 @@ class Meaning:
         self.has_lost_evaluation = False
         self._known: dict[Node, Language] = {ANYTHING: EVERYTHING}
         self._nodes: dict[str, Node] = {}
+        self._exact: dict[Exactly, Language] = {}
+        # By the identity of both, which the value holds on to. What they cost is spent anew each time.
+        self._met: dict[tuple[int, int], _Met] = {}
+        self._kept_work = 0
         self._open: list[str] = []
         self._effort = document.limits.effort
         self.emptiness = Emptiness(self)
@@ -199,24 +217,39 @@ class Meaning:
             return replace(first, is_exact=False)
         return found
 
-    def try_meet(self, first: Language, second: Language) -> Language | None:
+    def try_meet(self, first: Language, second: Language, *, is_kept: bool = False) -> Language | None:
         """Return what both allow; None where that takes too many alternatives, or too much work.
 
         ``obstacle`` then says which.
+
+        Args:
+            is_kept: the same two may meet again, so what they allow is remembered.
         """
+        if first.is_empty or second.is_empty:
+            # Where required parts contradict each other so do all nodes that have them, and that is no work.
+            return NOTHING if first.is_exact and second.is_exact else replace(NOTHING, is_exact=False)
         if not self.fits_branches(_pairs(first, second)):
             self.obstacle = _MULTIPLY
             return None
-        if not self.spend(_work(first, second)):
+        work = _work(first, second)
+        if not self.spend(work):
             self.obstacle = _EFFORT
             return None
         try:
-            found = self._limited(first.meet(second))
-            self._spend_what_is_left(_made(found))
+            whole = first.meet(second)
+            found = self._limited(whole)
+            made = _made(found)
         except TooManyStates:
             self._spend_what_is_left(FAILED_MEETING_EFFORT)
             self.obstacle = _TOO_LARGE
             return None
+        self._spend_what_is_left(made)
+        if is_kept and found is whole and self._kept_work + work + made < _MOST_KEPT_WORK:
+            self._kept_work += work + made + 1
+            self._met[id(first), id(second)] = _Met(first, second, found, work, made)
+        return self._pruned(found)
+
+    def _pruned(self, found: Language) -> Language:
         # Alternatives that contradict each other would multiply with whatever is met next.
         return self.emptiness.pruned(found) if found.branches > FEW_BRANCHES else found
 
@@ -309,11 +342,27 @@ class Meaning:
             return None
         return found if self.spend(found.branches) else None
 
+    def forget_meetings(self) -> None:
+        """Let go of what was remembered to meet parts of nodes quickly."""
+        self._met.clear()
+        self._exact.clear()
+
+    def _meet_known(self, first: Language, second: Language) -> Language | None:
+        """Do what ``try_meet`` does, and remember it: many nodes have parts in common that meet in each of them."""
+        known = self._met.get((id(first), id(second)))
+        if known is None:
+            return self.try_meet(first, second, is_kept=True)
+        if not self.spend(known.work):
+            self.obstacle = _EFFORT
+            return None
+        self._spend_what_is_left(known.made)
+        return self._pruned(known.found)
+
     def _meet_part(self, found: Language, part: Part) -> Language:
         language = self._of_part(part)
         if found is EVERYTHING or language is EVERYTHING:
             return language if found is EVERYTHING else found
-        met = self.try_meet(found, language)
+        met = self._meet_known(found, language)
         if met is not None:
             return met
         match part:
@@ -333,7 +382,9 @@ class Meaning:
             case Never():
                 return NOTHING
             case Exactly(pointer):
-                return exact_value(self.document.value_at(pointer), pointer)
+                if part not in self._exact:
+                    self._exact[part] = exact_value(self.document.value_at(pointer), pointer)
+                return self._exact[part]
             case OneScalar(_, value, _):
                 return one_scalar(value)
             case Not(node, pointer, keyword):

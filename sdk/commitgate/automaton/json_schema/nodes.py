@@ -19,6 +19,10 @@ class SchemaAt:
 
     pointer: str
 
+    def __hash__(self) -> int:
+        # Parts of this kind are nearly all that there are, and a hash of fields makes a tuple of them first.
+        return hash(self.pointer)
+
 
 @dataclass(frozen=True, slots=True)
 class Exactly:
@@ -122,7 +126,14 @@ def meet_nodes(first: Node, second: Node) -> Node:
         return second
     if forbids(first) or forbids(second):
         return first if forbids(first) else second
-    return tuple(sorted({*first, *second}, key=_order))
+    parts = {*first, *second}
+    if len(parts) == len(first):
+        return first
+    # Spelling a part out takes long, and is only asked for where its place and kind do not tell it from the others.
+    told_apart = {(part.pointer, type(part).__name__): part for part in parts}
+    if len(told_apart) == len(parts):
+        return tuple(told_apart[key] for key in sorted(told_apart))
+    return tuple(sorted(parts, key=_order))
 
 
 def opposite(node: Node, pointer: str, keyword: str) -> Node:

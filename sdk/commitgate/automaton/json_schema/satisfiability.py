@@ -18,6 +18,7 @@ from typing import TypeVar
 from commitgate.automaton.dfa import TooManyStates
 from commitgate.automaton.generated_number import NumbersTooFine, generate_term
 from commitgate.automaton.json_schema.completion import (
+    Asked,
     array_can_finish,
     bits_of,
     closed_needs,
@@ -64,6 +65,9 @@ class Satisfiability:
         self.root = meaning.node_at("")
         self._heights: dict[Node, int | None] = {}
         self._shapes: dict[ArrayShape | ObjectShape, int | None] = {}
+        # What is asked again and again while heights are settled, and never after.
+        self._asked: dict[ObjectShape, Asked] = {}
+        self._members: dict[ObjectShape, tuple[Node, ...]] = {}
         self._is_settled = False
         try:
             self._settle(self._explore())
@@ -75,6 +79,9 @@ class Satisfiability:
                 found=error.limit + 1,
             ) from None
         self._is_settled = True
+        self._asked.clear()
+        self._members.clear()
+        self.meaning.forget_meetings()
         self._check_root()
 
     def height(self, node: Node) -> int | None:
@@ -114,10 +121,24 @@ class Satisfiability:
 
     def _object_height(self, shape: ObjectShape) -> int | None:
         if shape.is_plain:
-            heights = [self._heights.get(shape.entry(name).node) for name in shape.required]
+            heights = [self._heights.get(shape.node_of(name)) for name in shape.required]
             known = [height for height in heights if height is not None]
             return max(known, default=0) + 1 if len(known) == len(heights) else None
-        return self._least_height(_member_nodes(shape), lambda fits: object_can_finish(shape, fits))
+        asked = self._asked.get(shape)
+        if asked is None:
+            asked = Asked.of(shape, shape.names())
+            if not self._is_settled:
+                self._asked[shape] = asked
+        return self._least_height(self._member_nodes(shape), lambda fits: object_can_finish(asked, fits))
+
+    def _member_nodes(self, shape: ObjectShape) -> tuple[Node, ...]:
+        """Return the node of every way to judge a key, each once."""
+        found = self._members.get(shape)
+        if found is None:
+            found = tuple(dict.fromkeys(_member_nodes(shape)))
+            if not self._is_settled:
+                self._members[shape] = found
+        return found
 
     def _least_height(self, nodes: Iterable[Node], can_finish: Callable[[Callable[[Node], bool]], bool]) -> int | None:
         """Return one more than the least height of children with which a structure can be finished."""
@@ -178,7 +199,7 @@ class Satisfiability:
                 scalar = one_scalar(value, array.unique[0])
                 yield from (meet_nodes(node, scalar) for node in _item_nodes(array))
         for shape in language.objects:
-            yield from _member_nodes(shape)
+            yield from self._member_nodes(shape)
 
     def _settle(self, users: dict[Node, list[Node]]) -> None:
         # Those that were found last first: what they are used for is then mostly settled at the first look.

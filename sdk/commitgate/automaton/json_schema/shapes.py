@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from commitgate.automaton.json_schema.nodes import ANYTHING, NO_VALUE, Node, forbids, meet_nodes, opposite
-from commitgate.automaton.json_schema.text_sets import common_texts, few_texts, listed_texts, texts_without
+from commitgate.automaton.json_schema.text_sets import common_texts, few_texts, holds_text, listed_texts, texts_without
 from commitgate.automaton.number_set import ANY_NUMBER, NumberSet
 from commitgate.automaton.text_language import ANY_TEXT, TextLanguage
 
@@ -178,6 +178,13 @@ class Property:
     name: str
     node: Node
     is_evaluated: bool = False
+    _hash: int = field(default=0, init=False, repr=False, compare=False)
+
+    def __hash__(self) -> int:
+        # Alternatives share most of their properties, and each of them is told from the others by all of these.
+        if not self._hash:
+            object.__setattr__(self, "_hash", hash((self.name, self.node, self.is_evaluated)) or 1)
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,9 +260,17 @@ class ObjectShape:
         if found is not None:
             return found
         for keys in self.classes:
-            if keys.texts == ANY_TEXT or keys.texts.contains(name):
+            if keys.texts == ANY_TEXT or holds_text(keys.texts, name):
                 return Property(name, keys.node, keys.is_evaluated)
         return Property(name, NO_VALUE)
+
+    def node_of(self, name: str) -> Node:
+        """Return the node of a key, declared or not."""
+        found = self.by_name.get(name)
+        if found is not None:
+            return found.node
+        classes = self.classes
+        return classes[0].node if classes and classes[0].texts is ANY_TEXT else self.entry(name).node
 
     @property
     def is_plain(self) -> bool:
@@ -266,8 +281,7 @@ class ObjectShape:
     def is_contradictory(self) -> bool:
         """Return whether a required key is forbidden, at first sight."""
         # Most nodes are told from the one that allows nothing by their kind, without comparing.
-        nodes = (self.entry(name).node for name in self.required)
-        return any(forbids(node) and node == NO_VALUE for node in nodes)
+        return any(forbids(node) and node == NO_VALUE for node in map(self.node_of, self.required))
 
     @property
     def _says_nothing_of_keys(self) -> bool:
@@ -338,9 +352,11 @@ class ObjectShape:
 
 
 def _both(first: Property, second: Property) -> Property:
+    if first is second:
+        return first
     evaluated = first.is_evaluated or second.is_evaluated
     for mine, theirs in ((first, second), (second, first)):
-        if theirs.node == ANYTHING and mine.is_evaluated == evaluated:
+        if not theirs.node and mine.is_evaluated == evaluated:
             return mine
     return Property(first.name, meet_nodes(first.node, second.node), evaluated)
 

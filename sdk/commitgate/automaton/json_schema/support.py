@@ -74,8 +74,9 @@ class SupportTable:
         if place in self._marked:
             return
         self._marked.add(place)
+        start = place + "/"
         for keyword, pointer in list(self._rows):
-            if pointer == place or pointer.startswith(place + "/"):
+            if pointer == place or pointer.startswith(start):
                 self.mark(keyword, pointer, reason)
 
 

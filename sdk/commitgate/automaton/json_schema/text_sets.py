@@ -8,6 +8,8 @@ from commitgate.automaton.dfa import TooManyStates
 from commitgate.automaton.text_language import TextLanguage, of_texts
 
 _CACHED_PAIRS = 2_048
+_CACHED_MEMBERS = 8_192
+_LONGEST_MEMBER = 256
 _CACHED_LISTS = 256
 _LONGEST_LISTED = 1_000
 
@@ -20,6 +22,16 @@ def common_texts(first: TextLanguage, second: TextLanguage) -> TextLanguage | No
         TooManyStates: the automaton would be too large.
     """
     return first.meet(second)
+
+
+def holds_text(language: TextLanguage, text: str) -> bool:
+    """Return whether a text belongs to a language; what was asked of a short one is remembered."""
+    return _holds(language, text) if len(text) <= _LONGEST_MEMBER else language.contains(text)
+
+
+@lru_cache(maxsize=_CACHED_MEMBERS)
+def _holds(language: TextLanguage, text: str) -> bool:
+    return language.contains(text)
 
 
 @lru_cache(maxsize=_CACHED_PAIRS)
@@ -75,4 +87,4 @@ def few_texts(language: TextLanguage, most: int) -> tuple[str, ...] | None:
     return tuple(sorted(found))
 
 
-__all__ = ["common_texts", "few_texts", "listed_texts", "other_texts", "texts_without"]
+__all__ = ["common_texts", "few_texts", "holds_text", "listed_texts", "other_texts", "texts_without"]
