@@ -112,7 +112,12 @@ class LocalModel:
         """
         folder = cache_dir or cache_folder()
         loaded = load(name_or_path, store=ModelStore(folder), progress=progress)
-        return LocalModel(loaded, cache_dir=folder / "vocabularies", precision=precision, slots=slots, waiting=waiting)
+        if progress is not None:
+            progress("finding out how the model runs best", 0.95)
+        model = LocalModel(loaded, cache_dir=folder / "vocabularies", precision=precision, slots=slots, waiting=waiting)
+        if progress is not None:
+            progress("ready", 1.0)
+        return model
 
     @property
     def identity(self) -> BackendIdentity:

@@ -66,7 +66,8 @@ def load(name_or_path: str = "", *, store: ModelStore | None = None, progress: P
     Args:
         name_or_path: ``""`` or the bundled model's name; else the path of a model folder or a GGUF file.
         store: where converted models are kept; None for the cache folder.
-        progress: called with what is done now, in words, and the part done, in [0, 1].
+        progress: called with what is done now, in words, and the part done, in [0, 1). It ends below 1: what runs the
+            model is still to be made.
 
     Raises:
         ModelLoadError: it cannot be found or loaded; the message says what to do.
@@ -110,8 +111,8 @@ def _own(name: str, store: ModelStore, report: Progress) -> tuple[Path, str, str
     except OSError as error:
         raise ModelLoadError(f"the model {_shown(name)} cannot be read ({error.strerror or error})") from error
     raise ModelLoadError(
-        f"there is no model {_shown(name)}: give a folder in transformers' format, a .gguf file, or nothing for "
-        f"the bundled {BUNDLED_NAME}"
+        f"there is no model {_shown(name)} on this machine: give a folder in transformers' format (hf download "
+        f"--local-dir fetches one), a .gguf file, or nothing for the bundled {BUNDLED_NAME}"
     )
 
 
@@ -186,7 +187,6 @@ def _load_folder(folder: Path, name: str, revision: str, report: Progress) -> Lo
         context_tokens=getattr(model.config, "max_position_embeddings", None),
     )
     _check_parts(loaded)
-    report("ready", 1.0)
     return loaded
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,8 @@ import httpx
 import pytest
 from cli.command_shell import PROGRAM, Done, Shell
 from cli.quick_shell import QuickShell
+
+from commitgate_local.server.server_limits import ServerLimits
 
 ANSWER = [{"text": "It is warm."}, {"finish": "stop"}]
 TOKEN = "token-of-tests"
@@ -105,6 +108,20 @@ def test_model_thinks_where_the_server_lets_it(shell: Shell) -> None:
     assert (message["content"], message["reasoning_content"]) == ("It is warm.", "hm")
 
 
+def test_help_says_the_bounds_of_a_server_that_is_told_none(shell: Shell) -> None:
+    told = " ".join(shell.commitgate("serve", "--help").out.split())
+    limits = ServerLimits()
+    for name, default in {
+        "--max-concurrent": limits.concurrent_requests,
+        "--max-queued": limits.queued_requests,
+        "--max-tokens": limits.max_tokens,
+        "--max-body-bytes": limits.body_bytes,
+        "--max-seconds": limits.stream_s,
+        "--drain-seconds": limits.drain_s,
+    }.items():
+        assert re.search(rf"{name} [^;]+; {default:.0f} by default", told), name
+
+
 def test_bounds_are_those_that_were_asked_for(shell: Shell) -> None:
     with running(shell, ANSWER, "--max-body-bytes", "10") as server:
         assert server.ask().status_code == 413
@@ -161,7 +178,7 @@ def test_second_signal_ends_the_server_at_once(shell: Shell, tmp_path: Path) -> 
     [
         (["--host", "0.0.0.0"], 2, "--allow-anyone"),
         (["--port", "65536"], 2, "port"),
-        (["--max-concurrent", "0"], 2, "concurrent_requests"),
+        (["--max-concurrent", "0"], 2, "--max-concurrent"),
         (["--reasoning-tokens", "-1"], 2, "max_tokens"),
         (["--reasoning-tokens", "5", "--reasoning-end", ""], 2, "empty"),
         (["--reasoning-end", "<x>"], 2, "--reasoning-tokens"),

@@ -68,13 +68,24 @@ def serve(
     reasoning_begin: Annotated[
         str | None, typer.Option(help="What opens its thoughts, where its chat template does not.", metavar="TEXT")
     ] = None,
-    max_concurrent: Annotated[int | None, typer.Option(help="Most requests worked on at once.", metavar="N")] = None,
-    max_queued: Annotated[int | None, typer.Option(help="Most further requests that wait.", metavar="N")] = None,
-    max_tokens: Annotated[int | None, typer.Option(help="Most tokens of an answer.", metavar="N")] = None,
-    max_body_bytes: Annotated[int | None, typer.Option(help="Most bytes of a request.", metavar="N")] = None,
-    max_seconds: Annotated[float | None, typer.Option(help="Most seconds of an answer.", metavar="S")] = None,
+    max_concurrent: Annotated[
+        int | None, typer.Option(help="Most requests worked on at once; 8 by default.", metavar="N", min=1)
+    ] = None,
+    max_queued: Annotated[
+        int | None, typer.Option(help="Most further requests that wait; 64 by default.", metavar="N", min=0)
+    ] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(help="Most tokens of an answer; 8192 by default.", metavar="N", min=1)
+    ] = None,
+    max_body_bytes: Annotated[
+        int | None, typer.Option(help="Most bytes of a request; 2097152 by default.", metavar="N", min=1)
+    ] = None,
+    max_seconds: Annotated[
+        float | None, typer.Option(help="Most seconds of an answer; 600 by default.", metavar="S", min=0)
+    ] = None,
     drain_seconds: Annotated[
-        float | None, typer.Option(help="Seconds that running answers get at the end.", metavar="S")
+        float | None,
+        typer.Option(help="Seconds that running answers get at the end; 30 by default.", metavar="S", min=0),
     ] = None,
     log_level: Annotated[LogLevel, typer.Option(help="How much to tell on stderr.")] = LogLevel.INFO,
 ) -> None:
