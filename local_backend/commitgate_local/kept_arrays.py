@@ -17,6 +17,8 @@ from typing import TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from commitgate_local.kept_file import read_kept
+
 AnyArray: TypeAlias = "NDArray[np.bool_] | NDArray[np.uint8] | NDArray[np.int32] | NDArray[np.int64]"
 
 _KINDS = ("|b1", "|u1", "<i4", "<i8")
@@ -64,9 +66,8 @@ class ArrayFolder:
 
 def read_arrays(path: Path) -> dict[str, AnyArray] | None:
     """Return the arrays of a file, read-only; None where there is none that can be used."""
-    try:
-        held = path.read_bytes()
-    except (OSError, ValueError):
+    held = read_kept(path)
+    if held is None:
         return None
     size = hashlib.sha256().digest_size
     if held[:size] != _digest(path.name, held[size:]):

@@ -23,6 +23,7 @@ from tempfile import mkdtemp
 from typing import TypedDict, cast
 
 from commitgate.errors import ModelLoadError
+from commitgate_local.kept_file import read_kept
 
 CACHE_VARIABLE = "COMMITGATE_CACHE"
 _MANIFEST = "commitgate.json"
@@ -83,14 +84,16 @@ class ModelStore:
         """Return a model that is whole; None where there is none."""
         folder = self._models / name
         try:
-            text = (folder / _MANIFEST).read_text("utf-8")
+            text = read_kept(folder / _MANIFEST)
+            if text is None:
+                return None
             manifest = cast("_Manifest", json.loads(text))
             files = manifest["files"]
             is_whole = manifest["format"] == _FORMAT and all(
                 _is_unchanged(folder / file["name"], file) for file in files
             )
             return StoredModel(folder, _revision(files), manifest["source"]) if is_whole and files else None
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
     def add(self, name: str, source: str, make: Callable[[Path], None]) -> StoredModel:

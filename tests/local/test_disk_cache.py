@@ -15,6 +15,7 @@ from commitgate.style import Style
 from commitgate_local import kept_arrays
 from commitgate_local.engine import MaskEngine
 from commitgate_local.kept_arrays import ArrayFolder, read_arrays, write_arrays
+from commitgate_local.kept_file import MOST_KEPT_BYTES
 from commitgate_local.string_walk import StringWalks
 from commitgate_local.trie import Trie
 from commitgate_local.vocabulary import Vocabulary
@@ -243,6 +244,29 @@ def test_link_in_the_place_of_a_file_is_replaced_and_never_written_through(tmp_p
     assert masks(folder) == first
     assert outside.read_bytes() == b"mine"
     assert not any(path.is_symlink() for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "large"])
+def test_file_without_end_is_not_read(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "cache"
+    first = masks(folder)
+    for path in folder.iterdir():
+        path.unlink()
+        if kind == "pipe":
+            os.mkfifo(path)
+        elif kind == "device":
+            path.symlink_to("/dev/zero")
+        else:
+            with path.open("wb") as file:
+                file.truncate(MOST_KEPT_BYTES + 1)
+
+    def read(path: Path) -> bytes:
+        raise AssertionError(f"{path.name} would be read until memory ends")
+
+    monkeypatch.setattr(Path, "read_bytes", read)
+    assert masks(folder) == first
+    monkeypatch.undo()
+    assert masks(folder) == first
 
 
 def test_folder_that_vanishes_in_the_middle_is_made_again(tmp_path: Path, walked: list[str]) -> None:

@@ -273,6 +273,7 @@ def test_manifest_of_an_older_form_is_made_anew(tmp_path: Path) -> None:
         json.dumps([older]),
         json.dumps({**manifest, "files": 1}),
         '{"format": 2, "files": []}',
+        "[" * 100_000,
     ):
         place.write_text(text)
         assert store.find("m") is None
