@@ -7,7 +7,7 @@ holds no text returns None. Every construction is bounded and raises ``TooManySt
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Literal, TypeAlias, TypeVar
 
 from commitgate.automaton.alphabet import NO_CLASS, WHOLE_ALPHABET, Alphabet
@@ -182,7 +182,24 @@ class Dfa:
         """Return the texts of both."""
         if self == other or other == ANY_DFA:
             return self
-        return other if self == ANY_DFA else self._product(other, "intersection")
+        if self == ANY_DFA:
+            return other
+        return None if self._surely_shares_none(other) else self._product(other, "intersection")
+
+    def _surely_shares_none(self, other: Dfa) -> bool:
+        """Return whether a look at a few pairs of states, without a common alphabet, finds that no text is in both."""
+        if len(self.alphabet.starts) > _FEW_INTERVALS or len(other.alphabet.starts) > _FEW_INTERVALS:
+            return False
+        pairs = [(0, 0)]
+        seen = {(0, 0)}
+        for mine, theirs in pairs:
+            if (mine in self.accepting and theirs in other.accepting) or len(pairs) > _FEW_PAIRS:
+                return False
+            for pair in _common_targets(self.ranges(mine), other.ranges(theirs)):
+                if pair not in seen:
+                    seen.add(pair)
+                    pairs.append(pair)
+        return True
 
     def union(self, other: Dfa) -> Dfa:
         """Return the texts of either."""
@@ -238,11 +255,30 @@ class Dfa:
 
 def _filled(row: Row, count: int, sink: int, dead: int | None) -> Row:
     """Return a row that leads to ``sink`` where it led nowhere, of ``count`` classes; and nowhere where to ``dead``."""
-    targets = dict(row)
-    filled = ((letter, targets.get(letter, sink)) for letter in range(count))
-    return tuple((letter, target) for letter, target in filled if target != dead)
+    targets = [sink] * count
+    for letter, target in row:
+        targets[letter] = target
+    if dead is None:
+        return tuple(enumerate(targets))
+    return tuple([step for step in enumerate(targets) if step[1] != dead])
 
 
+def _common_targets(
+    mine: tuple[tuple[int, int, int], ...], theirs: tuple[tuple[int, int, int], ...]
+) -> Iterator[tuple[int, int]]:
+    """Yield where characters that both ranges hold lead to."""
+    at = 0
+    for first, last, target in mine:
+        while at < len(theirs) and theirs[at][1] < first:
+            at += 1
+        further = at
+        while further < len(theirs) and theirs[further][0] <= last:
+            yield target, theirs[further][2]
+            further += 1
+
+
+_FEW_INTERVALS = 64
+_FEW_PAIRS = 64
 _SHARED_STATES = 32
 ANY_DFA = Dfa(WHOLE_ALPHABET, (((0, 0),),), frozenset({0}))
 """The automaton of all texts."""

@@ -132,6 +132,8 @@ def _joined(alphabet: Alphabet, rows: list[Row]) -> tuple[Alphabet, list[Row]]:
     names: dict[tuple[tuple[int, int], ...], int] = {(): NO_CLASS}
     numbers = [names.setdefault(tuple(column), len(names)) for column in columns]
     coarse, new_numbers = alphabet.coarsened(numbers)
+    if new_numbers == list(range(alphabet.count)):
+        return coarse, rows  # every row is sorted, and no class has another number
     return coarse, [tuple(sorted({(new_numbers[letter], target) for letter, target in row})) for row in rows]
 
 

@@ -77,8 +77,9 @@ class Effort:
         reached = set(map(id, waiting))
         while waiting:
             for inner in self._applied(waiting.pop()):
-                if id(inner) not in reached:
-                    reached.add(id(inner))
+                identity = id(inner)
+                if identity not in reached:
+                    reached.add(identity)
                     waiting.append(inner)
         return reached
 
@@ -143,11 +144,16 @@ class Effort:
         yield from self._in_place(schema)
         if _BELOW.isdisjoint(schema):
             return
-        yield from _objects(schema.get(keyword) for keyword in _ONE)
+        for keyword in _ONE:
+            inner = schema.get(keyword)
+            if isinstance(inner, dict):
+                yield inner
         for keyword in _MANY:
-            yield from _objects(_object(schema.get(keyword)).values())
+            if keyword in schema:
+                yield from _objects(_object(schema[keyword]).values())
         for keyword in ("prefixItems", "items"):
-            yield from _objects(_list(schema.get(keyword)))
+            if keyword in schema:
+                yield from _objects(_list(schema[keyword]))
 
     def _asked(self, visit: Visit) -> Iterator[Visit]:
         schema, part = visit
