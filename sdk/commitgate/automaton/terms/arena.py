@@ -41,6 +41,7 @@ class Arena:
     ) -> None:
         self.work = 0
         self._terms: dict[Hashable, Term] = {}
+        self._saturated: dict[int, dict[Term, Term]] = {}
         self._partitions: dict[bytes, Partition] = {}
         self._products: dict[tuple[Partition, Partition], Partition] = {}
         self._singles: dict[Partition, Partition] = {}
@@ -75,6 +76,21 @@ class Arena:
                 )
             found = self._terms.setdefault(key, make())
         return found  # pyright: ignore[reportReturnType] - a key names its term's kind
+
+    def saturated(self, term: Term, reach: int, work_out: Callable[[int], Term]) -> Term:
+        """Return what a term is saturated to, worked out once: terms share parts, and each would be gone through again.
+
+        Args:
+            term: a term of this arena.
+            reach: see ``Term.saturated``.
+            work_out: finds it, given the reach.
+        """
+        known = self._saturated.setdefault(reach, {})
+        found = known.get(term)
+        if found is None:
+            self.spend(1)
+            found = known[term] = work_out(reach)
+        return found
 
     def partition(self, partition: Partition) -> Partition:
         """Return the arena's own copy of an equal partition."""

@@ -87,6 +87,9 @@ class Sequence(Term):
         return self.arena.chain(*heads, self.arena.choice(rests, depth=depth))
 
     def saturated(self, reach: int) -> Term:
+        return self.arena.saturated(self, reach, self._saturated)
+
+    def _saturated(self, reach: int) -> Term:
         # What no text of that size reaches is left out, so that a deep stack is the same as one a little less deep.
         parts: list[Term] = []
         term: Term = self
@@ -180,6 +183,9 @@ class Choice(Term):
         return all(option.comes_apart for option in self.options)
 
     def saturated(self, reach: int) -> Term:
+        return self.arena.saturated(self, reach, self._saturated)
+
+    def _saturated(self, reach: int) -> Term:
         parts = [option.saturated(reach) for option in self.options]
         is_same = all(part is option for part, option in zip(parts, self.options, strict=True))
         return self if is_same else self.arena.choice(parts)
