@@ -17,7 +17,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from threading import Condition, Lock, Thread
+from threading import Event as Flag
 from typing import TYPE_CHECKING, Final
+from weakref import finalize
 
 from commitgate.backends.base import Fault
 from commitgate.errors import MisuseError, ModelRunError
@@ -49,6 +51,9 @@ _LISTEN_S: Final = 0.05
 
 # How long the model's thread waits for another request before it ends.
 _LINGER_S: Final = 10.0
+
+# How long the end of the program waits for the pass that is on.
+_LAST_PASS_S: Final = 60.0
 
 _RETRY_AFTER_S: Final = 1.0
 
@@ -133,6 +138,10 @@ class Scheduler:
         self._turn = 0
         self._passes = self._fed_tokens = self._reused_tokens = 0
         self._thread: Thread | None = None
+        self._is_ending, self._is_idle = Flag(), Flag()
+        self._is_idle.set()
+        # The interpreter kills the threads that are left at its end, and one within torch takes the process with it.
+        finalize(self, _end, self._is_ending, self._changed, self._is_idle)
 
     def stats(self) -> SchedulerStats:
         """Return what it does now and did so far."""
@@ -155,6 +164,7 @@ class Scheduler:
             cancelled: asked in other threads too, between any two passes; True ends it without any further event.
 
         Raises:
+            ModelRunError: the program is ending.
             What ``emit`` raises; the answer is given up then.
         """
         events: deque[Event] = deque()
@@ -187,14 +197,19 @@ class Scheduler:
 
     def _admit(self, request: _Request) -> bool:
         with self._lock:
+            if self._is_ending.is_set():
+                raise ModelRunError("the program is ending, and its models answer no more")
             # Those who wait for a free slot, which the model's thread gives them at once, do not count.
             if len(self._active) + len(self._waiting) >= self._runtime.slots + self._most_waiting:
                 return False
-            self._waiting.append(request)
             if self._thread is None:
                 # A daemon, so that a program may end while an answer is written; it ends a while after the last one.
-                self._thread = Thread(target=self._work, name="commitgate local model", daemon=True)
-                self._thread.start()
+                thread = Thread(target=self._work, name="commitgate local model", daemon=True)
+                # It comes no further than to this lock; where the system gives no thread, nothing is changed.
+                thread.start()
+                self._thread = thread
+                self._is_idle.clear()
+            self._waiting.append(request)
             self._changed.notify()
             return True
 
@@ -218,6 +233,10 @@ class Scheduler:
             self._serve()
         except Exception as error:  # noqa: BLE001 - every caller raises it; here nobody would hear it, and they would wait
             self._give_up(error)
+        finally:
+            with self._lock:
+                if self._thread is None:
+                    self._is_idle.set()
 
     def _give_up(self, error: Exception) -> None:
         """Hand an error to everybody, and forget what the slots hold."""
@@ -242,6 +261,9 @@ class Scheduler:
     def _choose(self) -> bool:
         """Let go of those who have gone, and give free slots to those who wait; False where nobody is left."""
         with self._lock:
+            if self._is_ending.is_set():
+                self._thread = None
+                return False
             self._active = [one for one in self._active if not (one.answer.is_over or self._has_gone(one))]
             self._waiting = deque(one for one in self._waiting if not self._has_gone(one))
             begun: list[_Request] = []
@@ -260,7 +282,7 @@ class Scheduler:
         """Wait for the next request, with the lock; False where none came, and the thread ends."""
         # A new thread for each request would have torch make its own helpers anew, too.
         # The last caller's farewell wakes it too, and is no request.
-        if self._changed.wait_for(lambda: bool(self._waiting), _LINGER_S):
+        if self._changed.wait_for(lambda: bool(self._waiting) or self._is_ending.is_set(), _LINGER_S):
             return True
         self._thread = None
         return False
@@ -386,6 +408,14 @@ class Scheduler:
                     request.slot, request.is_ended = None, True
                 if request.events or request.is_ended:
                     request.told.notify()
+
+
+def _end(is_ending: Flag, changed: Condition, is_idle: Flag) -> None:
+    """Have the model's thread end with the pass that is on, and wait for that."""
+    is_ending.set()
+    with changed:
+        changed.notify_all()
+    is_idle.wait(_LAST_PASS_S)
 
 
 def _hand_over(events: deque[Event], emit: Callable[[Event], None]) -> None:

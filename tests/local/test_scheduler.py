@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -355,6 +358,32 @@ def test_thread_of_the_last_answer_writes_the_next_one() -> None:
     for number in range(20):
         assert ask(scheduler, [number % 9]) == alone([number % 9])
     assert len(seen) == 1
+
+
+ENDING = """
+import sys, threading
+sys.path.insert(0, sys.argv[1])
+import torch
+from test_scheduler import Scheduler, ToyRuntime, question
+
+runtime, weight, is_running = ToyRuntime(), torch.ones(2000, 2000), threading.Event()
+
+def multiply():
+    is_running.set()
+    torch.mm(weight, weight)
+
+runtime.before_step = multiply
+asked = (question([1], letters=4000), lambda event: None, lambda: False)
+threading.Thread(target=Scheduler(runtime).run, args=asked, daemon=True).start()
+is_running.wait()
+"""
+
+
+def test_program_may_end_in_the_middle_of_an_answer() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ENDING, Path(__file__).parent], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def noted_threads(runtime: ToyRuntime) -> set[threading.Thread]:
