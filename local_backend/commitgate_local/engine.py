@@ -179,11 +179,12 @@ class MaskEngine:
         self,
         tokenizer_or_vocabulary: object,
         *,
-        cache_dir: Path | None = None,
+        cache_dir: Path | str | None = None,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
     ) -> None:
-        self.vocabulary = _vocabulary_of(tokenizer_or_vocabulary, cache_dir)
-        self._folder = None if cache_dir is None else ArrayFolder(cache_dir)
+        folder = None if cache_dir is None else Path(cache_dir)
+        self.vocabulary = _vocabulary_of(tokenizer_or_vocabulary, folder)
+        self._folder = None if folder is None else ArrayFolder(folder)
         self._trie = self._read_trie()
         strings = StringWalks(self._trie, self.vocabulary.width, self._read_characters)
         self._walker = Walker(

@@ -86,9 +86,9 @@ class LocalModel:
 
     @staticmethod
     def load(
-        name_or_path: str = "",
+        name_or_path: str | Path = "",
         *,
-        cache_dir: Path | None = None,
+        cache_dir: Path | str | None = None,
         progress: Progress | None = None,
         precision: str | None = None,
         slots: int = SLOTS,
@@ -110,8 +110,8 @@ class LocalModel:
             MissingExtraError: a part needed to read GGUF files is not installed.
             MisuseError: the precision cannot run here, or a number is out of its range.
         """
-        folder = cache_dir or cache_folder()
-        loaded = load(name_or_path, store=ModelStore(folder), progress=progress)
+        folder = Path(cache_dir) if cache_dir else cache_folder()
+        loaded = load(str(name_or_path), store=ModelStore(folder), progress=progress)
         if progress is not None:
             progress("finding out how the model runs best", 0.95)
         model = LocalModel(loaded, cache_dir=folder / "vocabularies", precision=precision, slots=slots, waiting=waiting)

@@ -34,7 +34,7 @@ class _SpecialTokens(Protocol):
 
 
 def read_tiktoken(
-    path: Path,
+    path: Path | str,
     *,
     pattern: str,
     special_tokens: Mapping[str, int] | None = None,
@@ -59,7 +59,7 @@ def read_tiktoken(
     for token in stops:
         if token not in special:
             raise MisuseError(f"the stop token {token!r} is not among the special tokens")
-    ranks = _ranks(path)
+    ranks = _ranks(Path(path))
     _check_ids(ranks, special)
     fast = _fast(ranks, _merges(ranks), pattern, special)
     tokenizer = Tokenizer(fast, stop_ids=[special[token] for token in stops])

@@ -141,7 +141,7 @@ class Tokenizer:
         self.model_kind = type(self._backend.model).__name__
 
     @staticmethod
-    def load(folder: Path, *, gguf_file: str | None = None) -> Tokenizer:
+    def load(folder: Path | str, *, gguf_file: str | None = None) -> Tokenizer:
         """Load the tokenizer of a model folder.
 
         Args:
@@ -154,6 +154,7 @@ class Tokenizer:
         from commitgate_local.transformers_runtime import load_tokenizer
         from commitgate_local.vocabulary_file import tokenizer_digest
 
+        folder = Path(folder)
         fast = load_tokenizer(folder, gguf_file=gguf_file)
         return Tokenizer(fast, digest=tokenizer_digest(folder) if gguf_file is None else None)
 

@@ -25,7 +25,7 @@ from commitgate.backends.base import (
 )
 from commitgate.contract import Contract
 from commitgate.errors import ModelLoadError, UnsupportedError
-from commitgate_local import models
+from commitgate_local import MaskEngine, Tokenizer, models
 from commitgate_local.local_model import LocalModel
 from commitgate_local.store import ModelStore, sampled_digest
 from commitgate_local.transformers_runtime import save
@@ -137,6 +137,16 @@ def test_missing_model_is_named_in_the_error(name: str) -> None:
     with pytest.raises(ModelLoadError, match="there is no model") as caught:
         models.load(name)
     assert len(str(caught.value).encode()) < 500
+
+
+def test_folders_may_be_given_as_texts_or_paths(tiny_folder: Path, tmp_path: Path) -> None:
+    found = LocalModel.load(tiny_folder, cache_dir=str(tmp_path), precision="float32")
+    engine = MaskEngine(Tokenizer.load(str(tiny_folder)), cache_dir=str(tmp_path))
+    assert engine.vocabulary.fingerprint
+    assert engine.stats().folder_error is None
+    assert found.identity.model == tiny_folder.name
+    with pytest.raises(ModelLoadError, match="there is no model"):
+        LocalModel.load(tmp_path / "absent")
 
 
 def test_folder_with_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:

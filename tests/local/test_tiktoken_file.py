@@ -96,6 +96,11 @@ def test_texts_are_split_as_tiktoken_does(
     assert tokenizer.encode(text) == wanted
 
 
+def test_path_may_be_a_text() -> None:
+    with pytest.raises(ModelLoadError):
+        read_tiktoken("absent.tiktoken", pattern=r"\s+")
+
+
 def test_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ModelLoadError, match="cannot be read"):
         read_tiktoken(tmp_path / "none", pattern=PATTERN)
