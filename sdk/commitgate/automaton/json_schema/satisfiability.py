@@ -135,7 +135,7 @@ class Satisfiability:
         """Return the node of every way to judge a key, each once."""
         found = self._members.get(shape)
         if found is None:
-            found = tuple(dict.fromkeys(_member_nodes(shape)))
+            found = tuple(_each_once(_member_nodes(shape)))
             if not self._is_settled:
                 self._members[shape] = found
         return found
@@ -162,9 +162,10 @@ class Satisfiability:
                 self.meaning.document.support.mark_keyword("multipleOf", _TOO_FINE)
             if not (language.arrays or language.objects):
                 continue
-            for used in dict.fromkeys(self._children(language)):
-                if used not in users:
-                    users[used] = []
+            for used in _each_once(self._children(language)):
+                using = users.get(used)
+                if using is None:
+                    using = users[used] = []
                     queue.append(used)
                     if len(users) > limit:
                         raise LimitExceededError(
@@ -174,7 +175,7 @@ class Satisfiability:
                             limit=limit,
                             found=len(users),
                         )
-                users[used].append(node)
+                using.append(node)
         return users
 
     def _is_too_fine(self, numbers: NumberSet) -> bool:
@@ -263,6 +264,12 @@ class Satisfiability:
             if at in self.meaning.document.schemas and self.meaning.of(self.meaning.node_at(at)).is_empty:
                 return at
         return None
+
+
+def _each_once(nodes: Iterable[Node]) -> Iterable[Node]:
+    """Return different nodes in order of first appearance."""
+    # Alternatives share most nodes as they are, and what a node is hashes as slowly as it has parts.
+    return dict.fromkeys({id(node): node for node in nodes}.values())
 
 
 def _has_scalars(language: Language) -> bool:

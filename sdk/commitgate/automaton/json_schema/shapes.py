@@ -342,10 +342,12 @@ class ObjectShape:
 
     def _narrowed(self, entries: Iterable[Property]) -> Iterator[Property]:
         """Yield what each key may hold under this shape too."""
-        says_nothing_of_others = self.classes == ANY_KEY
+        by_name, says_nothing_of_others = self.by_name, self.classes == ANY_KEY
         for entry in entries:
-            known = self.by_name.get(entry.name)
-            if known is not None:
+            known = by_name.get(entry.name)
+            if known is entry:
+                yield entry
+            elif known is not None:
                 yield _both(entry, known)
             else:
                 yield entry if says_nothing_of_others else _both(entry, self.entry(entry.name))
