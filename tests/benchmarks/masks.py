@@ -262,6 +262,7 @@ def main() -> None:
     """Measure, and write the results."""
     chosen = arguments()
     machine = this_machine(*_PACKAGES)
+    print("Measuring masks; some minutes pass before the next line", flush=True)
     results, tokens = measure_masks(chosen, machine)
     wide = chosen.wide
     if wide is not None and wide.is_dir():
