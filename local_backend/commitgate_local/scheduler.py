@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from threading import Condition, Lock, Thread
+from threading import Condition, Lock, Thread, current_thread
 from threading import Event as Flag
 from typing import TYPE_CHECKING, Final
 from weakref import finalize
@@ -138,10 +138,11 @@ class Scheduler:
         self._turn = 0
         self._passes = self._fed_tokens = self._reused_tokens = 0
         self._thread: Thread | None = None
-        self._is_ending, self._is_idle = Flag(), Flag()
-        self._is_idle.set()
+        self._is_ending = Flag()
+        # The thread that was started last, also while it ends.
+        self._started: list[Thread] = []
         # The interpreter kills the threads that are left at its end, and one within torch takes the process with it.
-        finalize(self, _end, self._is_ending, self._changed, self._is_idle)
+        finalize(self, _end, self._is_ending, self._changed, self._started)
 
     def stats(self) -> SchedulerStats:
         """Return what it does now and did so far."""
@@ -207,8 +208,7 @@ class Scheduler:
                 thread = Thread(target=self._work, name="commitgate local model", daemon=True)
                 # It comes no further than to this lock; where the system gives no thread, nothing is changed.
                 thread.start()
-                self._thread = thread
-                self._is_idle.clear()
+                self._thread, self._started[:] = thread, [thread]
             self._waiting.append(request)
             self._changed.notify()
             return True
@@ -233,10 +233,6 @@ class Scheduler:
             self._serve()
         except Exception as error:  # noqa: BLE001 - every caller raises it; here nobody would hear it, and they would wait
             self._give_up(error)
-        finally:
-            with self._lock:
-                if self._thread is None:
-                    self._is_idle.set()
 
     def _give_up(self, error: Exception) -> None:
         """Hand an error to everybody, and forget what the slots hold."""
@@ -410,12 +406,15 @@ class Scheduler:
                     request.told.notify()
 
 
-def _end(is_ending: Flag, changed: Condition, is_idle: Flag) -> None:
+def _end(is_ending: Flag, changed: Condition, started: list[Thread]) -> None:
     """Have the model's thread end with the pass that is on, and wait for that."""
     is_ending.set()
     with changed:
         changed.notify_all()
-    is_idle.wait(_LAST_PASS_S)
+    for thread in started:
+        # A scheduler that nobody holds any more may go with its own thread.
+        if thread is not current_thread():
+            thread.join(_LAST_PASS_S)
 
 
 def _hand_over(events: deque[Event], emit: Callable[[Event], None]) -> None:
