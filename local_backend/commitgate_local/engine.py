@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias, cast
+from weakref import WeakSet
 
 from commitgate.automaton.spelling import Spelling
 from commitgate.automaton.terms import Arena
@@ -195,6 +198,8 @@ class MaskEngine:
             fingerprint = self.vocabulary.fingerprint
             self._walks = KeptWalks(self._folder, self._trie, self.vocabulary.width, fingerprint)
         self._masks = Masks(self.vocabulary, self._walker, limit_bytes=cache_bytes)
+        self._dropped: WeakSet[Arena] = WeakSet()
+        self._forgetting: list[Callable[[AbstractSet[object]], None]] = [self._masks.forget]
         self._compiled: OrderedDict[_Language, Term] = OrderedDict()
         self._anything = Arena().run(_EVERY_BYTE)
         self._lock = Lock()
@@ -273,8 +278,24 @@ class MaskEngine:
         if dropped:
             for language, term in dropped:
                 self._keep(language, term)
-            self._masks.forget({term.arena for _, term in dropped})
+            self._forget({term.arena for _, term in dropped})
         return start
+
+    def when_dropped(self, forget: Callable[[AbstractSet[object]], None]) -> None:
+        """Have somebody else forget the states of arenas whose contracts were dropped, too: a state holds its arena.
+
+        Args:
+            forget: called with arenas, from any thread.
+        """
+        self._forgetting.append(forget)
+
+    def _forget(self, arenas: AbstractSet[Arena]) -> None:
+        # A matcher that goes on after its contract was dropped is remembered again, and must be forgotten again.
+        with self._lock:
+            self._dropped.update(arenas)
+            living = set(self._dropped)
+        for forget in self._forgetting:
+            forget(living)
 
     def _keep(self, language: _Language, start: Term) -> None:
         fresh = self._walker.take_fresh(start.arena)

@@ -15,6 +15,7 @@ The law that holds is about texts: whatever is written is in the language. Token
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Protocol
 
 from commitgate_local.bounded import BoundedCache
@@ -74,6 +75,11 @@ class ForcedRuns:
             found = tuple(self._split(state, context))
             self._splits.put((state, context), found, _ENTRY_BYTES + 36 * len(found))
         return found
+
+    def forget(self, arenas: AbstractSet[object]) -> None:
+        """Forget all states of some arenas: each one holds its whole arena in memory."""
+        self._only.discard(lambda state: state.arena in arenas)
+        self._splits.discard(lambda key: key[0].arena in arenas)
 
     def _only_byte(self, state: Term) -> int:
         """Return the one byte that can follow; -1 where there are several, or the text may end."""

@@ -66,6 +66,7 @@ class LocalModel:
         )
         self._engine = MaskEngine(vocabulary, cache_dir=cache_dir)
         self._forced_runs = ForcedRuns(loaded.tokenizer, vocabulary)
+        self._engine.when_dropped(self._forced_runs.forget)
         self._marks: BoundedCache[tuple[str, str], EndMark] = BoundedCache(_MARKS_BYTES)
         wanted = precision or os.environ.get(PRECISION_VARIABLE) or "auto"
         try:

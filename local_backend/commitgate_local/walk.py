@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from commitgate.automaton.spelling import StringBody
+from commitgate.automaton.strings import NoneOf
+from commitgate.automaton.text_language import DfaState
 from commitgate_local.bounded import BoundedCache
 from commitgate_local.kept_walks import digest_of_walk
 from commitgate_local.leaf_walk import LeafWalk, Mask, walked_by_bytes
@@ -15,12 +17,17 @@ from commitgate_local.string_walk import StringWalks
 from commitgate_local.term_walk import TermWalk
 
 if TYPE_CHECKING:
+    from commitgate.automaton.dfa import Dfa
     from commitgate.automaton.terms import Arena, Term
     from commitgate_local.trie import Ints, Trie
 
 
 # Walks of one arena that are remembered until they are kept.
 _MOST_FRESH = 256
+
+# What a state of an automaton takes, its lazy tables included, and what each of its ways out takes beside.
+_ROW_BYTES = 500
+_ENTRY_BYTES = 100
 
 
 class Walker:
@@ -42,6 +49,8 @@ class Walker:
         self._strings = strings
         self._leaves: BoundedCache[object, LeafWalk] = BoundedCache(limit_bytes)
         self._known: BoundedCache[bytes, LeafWalk] = BoundedCache(limit_bytes // 8)
+        # Automata whose memory one of the walks bears.
+        self._counted: BoundedCache[Dfa, int] = BoundedCache(limit_bytes // 8)
         # Weak, since a matcher may go on long after its contract was dropped, and nobody asks for its walks then.
         self._fresh: WeakKeyDictionary[Arena, dict[bytes, LeafWalk]] = WeakKeyDictionary()
         self._lock = Lock()
@@ -77,8 +86,20 @@ class Walker:
         found = self._leaves.get(key)
         if found is None:
             found = self._kept(leaf, node) if self._has_folder else self._walked(leaf, node)
-            self._leaves.put(key, found, found.size_bytes)
+            self._leaves.put(key, found, found.size_bytes + self._uncounted_bytes(leaf))
         return found
+
+    def _uncounted_bytes(self, leaf: Term) -> int:
+        """Return the memory of the automaton that a leaf is remembered by; nought where another leaf bears it."""
+        state = leaf.state if isinstance(leaf, StringBody) else None
+        while isinstance(state, NoneOf):
+            state = state.base
+        if not isinstance(state, DfaState) or self._counted.get(state.dfa) is not None:
+            return 0
+        rows = state.dfa.rows
+        size = _ROW_BYTES * len(rows) + _ENTRY_BYTES * sum(map(len, rows))
+        self._counted.put(state.dfa, size, size)
+        return size
 
     def _kept(self, leaf: Term, node: int) -> LeafWalk:
         digest = digest_of_walk(leaf, node, self.trie)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import pytest
 import torch
@@ -18,10 +20,13 @@ from commitgate.backends.base import (
     Fault,
     Finish,
     FinishReason,
+    GenerationRequest,
+    Message,
     Sampling,
     TextDelta,
     Usage,
 )
+from commitgate.contract import Contract
 from commitgate.errors import LimitExceededError, ModelRunError
 from commitgate_local.answer import Question
 from commitgate_local.engine import MaskEngine
@@ -363,3 +368,14 @@ def test_logits_of_half_precision_are_read() -> None:
 
     events = Toy(b"1").run(Arena().run(DIGITS, 2, 2), Half())
     assert text_of(events) == b"11"
+
+
+def test_model_holds_no_contract_that_was_dropped(tiny: LocalModel) -> None:
+    arenas: list[ref[Arena]] = []
+    for number in range(120):
+        contract = Contract.of({"const": {"id": number}})
+        request = GenerationRequest(model="", contract=contract, messages=(Message("user", "Which?"),))
+        tiny.generate(request, lambda event: None, never)
+        arenas.append(ref(tiny.engine.matcher(contract).state.arena))
+    gc.collect()
+    assert sum(arena() is not None for arena in arenas) <= tiny.engine.stats().contracts + 1

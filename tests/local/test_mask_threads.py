@@ -192,6 +192,29 @@ def test_dropped_contract_is_let_go_with_its_last_matcher(tmp_path: Path) -> Non
     assert arena() is None
 
 
+def test_matcher_that_goes_on_without_its_contract_holds_its_memory_no_longer_than_that(tmp_path: Path) -> None:
+    engine = new_engine(cache_dir=tmp_path)
+    matcher = engine.matcher(SCHEMAS[0])
+    for number in range(100):
+        engine.matcher({"const": number})
+    play(matcher, 0)
+    arena = ref(matcher.state.arena)
+    del matcher
+    # The next time that contracts are dropped.
+    for number in range(20):
+        engine.matcher({"const": number + 1_000})
+    gc.collect()
+    assert arena() is None
+
+
+def test_large_automata_count_among_the_walks_that_are_remembered() -> None:
+    engine = new_engine(cache_bytes=1 << 20)
+    for letter in "bcdefghijklm":
+        engine.matcher({"type": "string", "pattern": f"^(a|{letter})*a(a|{letter}){{8}}$"}).mask()
+    # A walk takes some 1 KB, the automaton of each some 300 KB.
+    assert engine.stats().shared_leaves < 12
+
+
 def test_walks_found_while_others_are_being_kept_harm_neither(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = new_engine(cache_dir=tmp_path)
     save = KeptWalks.save
