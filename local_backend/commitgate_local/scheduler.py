@@ -203,7 +203,8 @@ class Scheduler:
             # Those who wait for a free slot, which the model's thread gives them at once, do not count.
             if len(self._active) + len(self._waiting) >= self._runtime.slots + self._most_waiting:
                 return False
-            if self._thread is None:
+            # In a process that was forked off there is no thread but the one that did it.
+            if self._thread is None or not self._thread.is_alive():
                 # A daemon, so that a program may end while an answer is written; it ends a while after the last one.
                 thread = Thread(target=self._work, name="commitgate local model", daemon=True)
                 # It comes no further than to this lock; where the system gives no thread, nothing is changed.
@@ -231,8 +232,10 @@ class Scheduler:
     def _work(self) -> None:
         try:
             self._serve()
-        except Exception as error:  # noqa: BLE001 - every caller raises it; here nobody would hear it, and they would wait
-            self._give_up(error)
+        except BaseException as error:  # noqa: BLE001 - callers raise it; here nobody would hear it, and they would wait
+            # Panics of libraries in other languages are no Exception, and would end the callers' threads as well.
+            is_plain = isinstance(error, Exception)
+            self._give_up(error if is_plain else ModelRunError(f"the model's thread ended ({type(error).__name__})"))
 
     def _give_up(self, error: Exception) -> None:
         """Hand an error to everybody, and forget what the slots hold."""

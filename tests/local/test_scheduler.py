@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -29,6 +32,10 @@ VOCABULARY = Vocabulary([*TOKENS, None], [STOP], width=WIDTH)
 LETTERS = sum(1 << byte for byte in range(0x61, 0x6B))
 BROKEN = STOP
 """The id that breaks the pass of whoever feeds it; no answer does by itself."""
+
+
+class Panic(BaseException):
+    """Stand in for the panic of a library in another language."""
 
 
 def wish(ids: Sequence[int]) -> torch.Tensor:
@@ -423,18 +430,52 @@ def test_prefix_that_cannot_be_taken_over_ends_its_own_answer_alone(threads: Thr
     assert first.result(30) == alone([*begin, 6], letters=8)
 
 
+@pytest.mark.parametrize(("raised", "heard"), [(ZeroDivisionError, ZeroDivisionError), (Panic, ModelRunError)])
 def test_error_of_the_scheduler_itself_reaches_everybody_and_the_next_one_is_served(
-    threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+    threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch, raised: type[BaseException], heard: type[Exception]
 ) -> None:
+    def fail(self: Scheduler) -> None:
+        raise raised
+
     runtime, held = ToyRuntime(slots=1), threading.Event()
     runtime.before_step = lambda: held.wait(30) and None
     scheduler = Scheduler(runtime)
     asked = [threads.submit(ask, scheduler, [number]) for number in range(3)]
     until(lambda: busy(scheduler) == 3)
-    monkeypatch.setattr(Scheduler, "_rows", lambda self: 1 / 0)
+    monkeypatch.setattr(Scheduler, "_rows", fail)
     held.set()
     for answer in asked:
-        with pytest.raises(ZeroDivisionError):
+        with pytest.raises(heard):
             answer.result(30)
     monkeypatch.undo()
     assert ask(scheduler, [2]) == alone([2])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no process can be forked off here")
+def test_process_that_is_forked_off_is_served_by_a_thread_of_its_own() -> None:
+    scheduler = Scheduler(ToyRuntime())
+    ask(scheduler, [1])
+    with warnings.catch_warnings():
+        # Newer versions of Python warn of exactly this.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if not child:
+        status = 1
+        try:
+            status = 0 if ask(scheduler, [2]) == alone([2]) else 1
+        finally:
+            os._exit(status)
+    ended: list[int] = []
+
+    def has_ended() -> bool:
+        found, status = os.waitpid(child, os.WNOHANG)
+        ended.extend([status] if found else [])
+        return bool(found)
+
+    try:
+        until(has_ended)
+    finally:
+        if not ended:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+    assert ended == [0]
