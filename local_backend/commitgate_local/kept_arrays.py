@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,9 @@ AnyArray: TypeAlias = "NDArray[np.bool_] | NDArray[np.uint8] | NDArray[np.int32]
 _KINDS = ("|b1", "|u1", "<i4", "<i8")
 _LENGTH_BYTES = 4
 
+
+MOST_KEPT_FILES: Final = 512
+"""Most files in a folder; past it the half that was not used for longest is deleted."""
 
 ENGINE_VERSION = 1
 """Version of what the arrays of the engine mean; part of every name."""
@@ -45,7 +50,13 @@ class ArrayFolder:
 
     def get(self, *key: str) -> dict[str, AnyArray] | None:
         """Return what is kept under a key, read-only; None where there is nothing that can be used."""
-        return read_arrays(self._file(key))
+        path = self._file(key)
+        found = read_arrays(path)
+        if found is not None:
+            # What is used is young, and stays when room is made.
+            with suppress(OSError):
+                os.utime(path)
+        return found
 
     def put(self, arrays: Mapping[str, AnyArray], *key: str) -> None:
         """Keep arrays under a key. A folder that cannot be written keeps none, and ``error`` says why."""
@@ -58,6 +69,15 @@ class ArrayFolder:
             self.error = str(error)
         else:
             self.error = None
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Delete the older half of the files where there are too many: each new schema may leave one."""
+        # Another process may do the same.
+        with suppress(OSError):
+            kept = [(path.stat().st_mtime_ns, path) for path in self._path.glob("*.arrays")]
+            for _, path in sorted(kept)[: len(kept) // 2 if len(kept) > MOST_KEPT_FILES else 0]:
+                path.unlink(missing_ok=True)
 
     def _file(self, key: tuple[str, ...]) -> Path:
         name = hashlib.sha256(json.dumps([ENGINE_VERSION, *key]).encode()).hexdigest()
@@ -112,4 +132,4 @@ def _digest(name: str, body: bytes) -> bytes:
     return hashlib.sha256(b"commitgate arrays 1 " + name.encode() + b"\0" + body).digest()
 
 
-__all__ = ["ENGINE_VERSION", "AnyArray", "ArrayFolder", "read_arrays", "write_arrays"]
+__all__ = ["ENGINE_VERSION", "MOST_KEPT_FILES", "AnyArray", "ArrayFolder", "read_arrays", "write_arrays"]

@@ -14,7 +14,7 @@ from commitgate import Contract, Limits
 from commitgate.style import Style
 from commitgate_local import kept_arrays
 from commitgate_local.engine import MaskEngine
-from commitgate_local.kept_arrays import ArrayFolder, read_arrays, write_arrays
+from commitgate_local.kept_arrays import MOST_KEPT_FILES, ArrayFolder, read_arrays, write_arrays
 from commitgate_local.kept_file import MOST_KEPT_BYTES
 from commitgate_local.string_walk import StringWalks
 from commitgate_local.trie import Trie
@@ -324,3 +324,11 @@ def test_failed_write_leaves_nothing_behind_and_what_was_there(tmp_path: Path) -
     assert folder.error is not None
     assert list(tmp_path.iterdir()) == [kept]
     assert folder.get("key") is None
+
+
+def test_folder_grows_no_further_and_keeps_what_is_used(tmp_path: Path) -> None:
+    folder = ArrayFolder(tmp_path)
+    for number in range(2 * MOST_KEPT_FILES):
+        folder.put({"numbers": np.arange(3)}, "key", str(number))
+        assert folder.get("key", "0") is not None
+    assert MOST_KEPT_FILES // 2 <= len(list(tmp_path.iterdir())) <= MOST_KEPT_FILES
