@@ -23,6 +23,9 @@ from commitgate.errors import ModelLoadError
 from commitgate.json_value import JsonValue
 from commitgate_local.chat_prompt import ChatPrompt, TemplatedTokenizer
 
+MOST_TOKEN_ID = 1 << 24
+"""Largest id of a token that is read; a damaged file would else be given memory for each id below its largest."""
+
 # Special tokens by which models close their turn or their text, whatever their configuration says.
 CHAT_ENDS = frozenset(
     {
@@ -165,8 +168,15 @@ class Tokenizer:
 
     @cached_property
     def strings(self) -> Sequence[str | None]:
-        """Return the token string of each id; None where there is none."""
-        strings: list[str | None] = [None] * (max([*self.entries.values(), *self.added], default=-1) + 1)
+        """Return the token string of each id; None where there is none.
+
+        Raises:
+            ModelLoadError: an id is above ``MOST_TOKEN_ID``.
+        """
+        last = max([*self.entries.values(), *self.added], default=-1)
+        if last > MOST_TOKEN_ID:
+            raise ModelLoadError(f"the tokenizer has the id {last}; ids up to {MOST_TOKEN_ID} can be read")
+        strings: list[str | None] = [None] * (last + 1)
         for string, number in self.entries.items():
             strings[number] = string
         # Of an id whose string an added token took over, the entries say nothing.
@@ -325,4 +335,4 @@ def _state_of(component: object) -> JsonValue:
     return cast("JsonValue", json.loads(state))
 
 
-__all__ = ["Tokenizer"]
+__all__ = ["MOST_TOKEN_ID", "Tokenizer"]

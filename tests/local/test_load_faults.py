@@ -119,6 +119,19 @@ def test_tokenizer_is_refused_where_its_size_gives_it_away(tmp_path: Path, colum
             LocalModel.load(str(tmp_path), cache_dir=tmp_path / "cache")
 
 
+@pytest.mark.parametrize("number", [2**24 + 1, 2**32 - 1])
+def test_tokenizer_with_an_id_beyond_all_others_is_refused_at_once(
+    tiny_folder: Path, tmp_path: Path, number: int
+) -> None:
+    folder = copied(tiny_folder, tmp_path)
+    file = folder / "tokenizer.json"
+    held = json.loads(file.read_text())
+    held["model"]["vocab"]["zzz"] = number
+    file.write_text(json.dumps(held))
+    with pytest.raises(ModelLoadError, match=f"has the id {number}"):
+        LocalModel.load(str(folder), cache_dir=tmp_path / "cache")
+
+
 @pytest.mark.parametrize(
     ("stops", "is_taken"), [([50], False), ([50, 60], False), ([2, 50], True), ([99_999], True), (None, True)]
 )
