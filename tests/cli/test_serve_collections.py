@@ -23,3 +23,19 @@ def test_start_is_left_out_of_collections_while_requests_are_served(
     assert quick.commitgate("serve", "local").code == 0
     assert seen[0] > before + 10_000
     assert gc.get_freeze_count() == 0
+
+
+def test_collection_is_over_before_anybody_is_told_where_the_server_is(
+    quick: QuickShell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+
+    def told(line: str) -> str:
+        seen.append(gc.get_freeze_count())
+        return line
+
+    server = ReadyServer(name="small", description="", url="http://127.0.0.1:1/v1", run=lambda: None)
+    monkeypatch.setattr(serve, "ready_server", lambda *_: server)
+    monkeypatch.setattr(serve, "harmless", told)
+    assert quick.commitgate("serve", "local").code == 0
+    assert seen[0] > 10_000

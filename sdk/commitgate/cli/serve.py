@@ -118,10 +118,12 @@ def serve(
         surroundings = context.find_object(Surroundings) or Surroundings()
         with _logging(log_level):
             server = ready_server(options, surroundings.backends)
-            with result_written("serving"):
-                how = f" ({server.description})" if server.description else ""
-                typer.echo(harmless(f"commitgate serves {server.name}{how} at {server.url}"))
+            # Before the line: who has read it may stop the server, and Python drops a Ctrl-C that comes while a
+            # collection runs somebody's __del__.
             with _start_left_out_of_collections():
+                with result_written("serving"):
+                    how = f" ({server.description})" if server.description else ""
+                    typer.echo(harmless(f"commitgate serves {server.name}{how} at {server.url}"))
                 server.run()
 
 
