@@ -21,6 +21,7 @@ from threading import Event as Flag
 from typing import TYPE_CHECKING, Final
 from weakref import finalize
 
+from commitgate.argument import check_int
 from commitgate.backends.base import Fault
 from commitgate.errors import MisuseError, ModelRunError
 from commitgate_local.answer import Answer
@@ -118,10 +119,11 @@ class Scheduler:
         waiting: most requests that wait for a slot, >= 0.
 
     Raises:
-        MisuseError: ``waiting`` is negative.
+        MisuseError: ``waiting`` is no such number.
     """
 
     def __init__(self, runtime: Runtime, *, waiting: int = WAITING) -> None:
+        check_int("waiting", waiting)
         if waiting < 0:
             raise MisuseError(f"waiting must be >= 0, found {waiting}")
         self._runtime = runtime

@@ -404,6 +404,12 @@ def test_negative_queue_is_refused() -> None:
         Scheduler(ToyRuntime(), waiting=-1)
 
 
+@pytest.mark.parametrize("waiting", [True, "3", 1.5, None])
+def test_queue_of_no_number_is_refused(waiting: Any) -> None:
+    with pytest.raises(MisuseError, match="waiting must be an int"):
+        Scheduler(ToyRuntime(), waiting=waiting)
+
+
 def test_prefix_that_cannot_be_taken_over_ends_its_own_answer_alone(threads: ThreadPoolExecutor) -> None:
     runtime, going, more = ToyRuntime(), threading.Event(), threading.Event()
     scheduler = Scheduler(runtime)

@@ -79,7 +79,15 @@ async def test_body_that_does_not_come_is_given_up() -> None:
     assert backend.requests == []
 
 
-@pytest.mark.parametrize("headers", [{"Content-Type": "text/plain"}, {**JSON, "Content-Encoding": "gzip"}])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Content-Type": "text/plain"},
+        {**JSON, "Content-Encoding": "gzip"},
+        {**JSON, "Content-Encoding": "identity, gzip"},
+        [*JSON.items(), ("Content-Encoding", "identity"), ("Content-Encoding", "gzip")],
+    ],
+)
 async def test_body_of_another_kind_is_refused(headers: Any) -> None:
     app, _ = app_of()
     async with client_of(app) as client:
@@ -235,3 +243,10 @@ class Reached:
     async def wait(self) -> None:
         self.event.set()
         await anyio.sleep_forever()
+
+
+@pytest.mark.parametrize("path", [PATH + "/", "/v1/models/", "/health/"])
+async def test_path_with_a_slash_behind_it_is_not_there(path: str) -> None:
+    app, _ = app_of()
+    async with client_of(app) as client:
+        assert (await client.get(path)).status_code == 404

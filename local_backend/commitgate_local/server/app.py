@@ -100,6 +100,8 @@ def create_app(
         middleware=[Middleware(Doorway, paths=_PATHS, hosts=hosts, write_s=limits.write_s)],
         exception_handlers={HTTPException: _http_error, RequestRefused: _refused},
     )
+    # A path that is not there is not there, with a slash behind it too.
+    app.router.redirect_slashes = False
     app.state.serving = serving
     return app
 

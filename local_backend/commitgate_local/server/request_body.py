@@ -43,7 +43,9 @@ def _check_head(headers: Headers, limits: ServerLimits) -> None:
     # A page in a browser can send other types to a server on the same machine without asking it first.
     if headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
         raise _unsupported(f"Content-Type must be {_JSON}")
-    if headers.get("content-encoding", "identity").strip().lower() != "identity":
+    # Each of several headers counts, and each word of one.
+    encodings = ",".join(headers.getlist("content-encoding")).lower().split(",")
+    if any(word.strip() not in ("", "identity") for word in encodings):
         raise _unsupported("Content-Encoding is not offered here; send the body as it is")
     announced = headers.get("content-length", "")
     if announced.isascii() and announced.isdigit() and _is_above(announced, limits.body_bytes):
