@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from local.tiny_model import save_model, save_tokenizer
+from local.tiny_model import in_one_thread, save_model, save_tokenizer
 
 from commitgate.automaton.terms import Term
 from commitgate_local.bundled import BUNDLED_NAME, BUNDLED_PACKAGE
@@ -22,11 +22,9 @@ from commitgate_local.walk import Mask
 
 @pytest.fixture(scope="session", autouse=True)
 def one_thread() -> Iterator[None]:
-    """Run torch in one thread: small models gain nothing from more, and lose much where tests share a machine."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+    """Run torch in one thread for all of these tests."""
+    with in_one_thread():
+        yield
 
 
 @pytest.fixture(scope="session")

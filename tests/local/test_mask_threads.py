@@ -19,6 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from commitgate.automaton.terms import Arena
 from commitgate.json_value import JsonSchema
 from commitgate_local.bounded import BoundedCache
 from commitgate_local.engine import MaskEngine, Matcher
@@ -177,14 +178,18 @@ def test_matchers_live_on_while_their_contracts_are_dropped_under_load(tmp_path:
     assert stats.folder_error is None
 
 
-def test_dropped_contract_is_let_go_with_its_last_matcher(tmp_path: Path) -> None:
-    engine = new_engine(cache_dir=tmp_path)
+def engine_that_dropped_a_contract_in_use(folder: Path) -> tuple[MaskEngine, ref[Arena]]:
+    """Return an engine whose first contract was dropped while a matcher went on, and what that matcher stood in."""
+    engine = new_engine(cache_dir=folder)
     matcher = engine.matcher(SCHEMAS[0])
     for number in range(100):
         engine.matcher({"const": number})
     play(matcher, 0)
-    arena = ref(matcher.state.arena)
-    del matcher
+    return engine, ref(matcher.state.arena)
+
+
+def test_dropped_contract_is_let_go_with_its_last_matcher(tmp_path: Path) -> None:
+    engine, arena = engine_that_dropped_a_contract_in_use(tmp_path)
     # What is remembered of its masks goes as other masks come.
     for number in range(100):
         play(engine.matcher({"const": number + 1_000}), 0)
@@ -193,13 +198,7 @@ def test_dropped_contract_is_let_go_with_its_last_matcher(tmp_path: Path) -> Non
 
 
 def test_matcher_that_goes_on_without_its_contract_holds_its_memory_no_longer_than_that(tmp_path: Path) -> None:
-    engine = new_engine(cache_dir=tmp_path)
-    matcher = engine.matcher(SCHEMAS[0])
-    for number in range(100):
-        engine.matcher({"const": number})
-    play(matcher, 0)
-    arena = ref(matcher.state.arena)
-    del matcher
+    engine, arena = engine_that_dropped_a_contract_in_use(tmp_path)
     # The next time that contracts are dropped.
     for number in range(20):
         engine.matcher({"const": number + 1_000})

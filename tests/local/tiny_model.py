@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import torch
@@ -17,6 +19,15 @@ TRAINING_TEXT = [
     "The printer on the third floor is broken again, please send somebody to look at it.",
     "Grüße aus Köln, 日本語のテキスト 😀",
 ]
+
+
+@contextmanager
+def in_one_thread() -> Iterator[None]:
+    """Run torch in one thread: small models gain nothing from more, and lose much where tests share a machine."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 def save_tokenizer(folder: Path, *, decoder: object = None) -> None:

@@ -15,7 +15,7 @@ import pytest
 import torch
 from asgi_calls import numbers
 from chats import CITY, USER, function, json_schema
-from local.tiny_model import save_model, save_tokenizer
+from local.tiny_model import in_one_thread, save_model, save_tokenizer
 from pydantic import BaseModel, Field
 from served_app import Served, served
 
@@ -50,10 +50,8 @@ def anyio_backend() -> str:
 
 @pytest.fixture(scope="module", autouse=True)
 def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+    with in_one_thread():
+        yield
 
 
 @pytest.fixture(scope="module")

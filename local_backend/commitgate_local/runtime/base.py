@@ -88,6 +88,47 @@ class Runtime(Protocol):
         ...
 
 
+class RuntimeFacts:
+    """Hold what a runtime says of itself, for its whole life.
+
+    Args:
+        kind: what runs the model, in a word.
+        precision: of its weights.
+        width: number of logits columns.
+        context_tokens: most tokens that one slot holds.
+        slots: number of conversations.
+    """
+
+    def __init__(self, *, kind: str, precision: str, width: int, context_tokens: int, slots: int) -> None:
+        self._runner, self._precision, self._width = kind, precision, width
+        self._context_tokens, self._slots = context_tokens, slots
+
+    @property
+    def name(self) -> str:
+        """Return what runs the model and in which precision."""
+        return f"{self._runner}, {self._precision}"
+
+    @property
+    def precision(self) -> str:
+        """Return the precision of the weights."""
+        return self._precision
+
+    @property
+    def width(self) -> int:
+        """Return the number of logits columns."""
+        return self._width
+
+    @property
+    def context_tokens(self) -> int:
+        """Return the most tokens that one slot holds."""
+        return self._context_tokens
+
+    @property
+    def slots(self) -> int:
+        """Return the number of conversations."""
+        return self._slots
+
+
 class SlotLengths:
     """Count the tokens of each slot, and refuse rows that cannot be run.
 
@@ -165,4 +206,4 @@ class SlotLengths:
         self._lengths[slot] = tokens
 
 
-__all__ = ["Row", "Runtime", "SlotLengths"]
+__all__ = ["Row", "Runtime", "RuntimeFacts", "SlotLengths"]

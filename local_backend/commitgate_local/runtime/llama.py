@@ -20,7 +20,7 @@ from torch.nn import functional
 
 from commitgate_local.model_errors import model_breaks
 from commitgate_local.runtime.attention import Attention
-from commitgate_local.runtime.base import Row, SlotLengths
+from commitgate_local.runtime.base import Row, RuntimeFacts, SlotLengths
 from commitgate_local.runtime.kv_cache import KeyValueCache
 from commitgate_local.runtime.lengths import euclidean
 from commitgate_local.runtime.llama_weights import DecoderLayer, Layer, LlamaConfig, decoder, norm_weight, pack_layer
@@ -28,7 +28,7 @@ from commitgate_local.runtime.precision import Precision, activation_type, pack_
 from commitgate_local.transformers_runtime import CausalModel
 
 
-class LlamaRuntime:
+class LlamaRuntime(RuntimeFacts):
     """Run one llama-like model.
 
     Args:
@@ -45,6 +45,13 @@ class LlamaRuntime:
         parts, config = decoder(model), cast("LlamaConfig", model.config)
         head = model.get_output_embeddings()
         assert head is not None, "a model without an output layer is refused before"
+        super().__init__(
+            kind="llama",
+            precision=precision,
+            width=int(head.weight.shape[0]),
+            context_tokens=context_tokens,
+            slots=slots,
+        )
         attention, weight = parts.layers[0].self_attn, parts.embed_tokens.weight.detach()
         self._device, self._kind = weight.device, activation_type(precision, weight.device)
         # Of its own where it can be: a part of a mapped file keeps the whole file in memory, float32's layers anyway.
@@ -60,8 +67,6 @@ class LlamaRuntime:
         self._heads, self._kv_heads = config.num_attention_heads, config.num_key_value_heads
         self._size, self._scaling = attention.head_dim, attention.scaling
         self._rotary, self._turns = parts.rotary_emb, torch.zeros(0, self._size // 2, dtype=torch.complex64)
-        self._precision: Precision = precision
-        self._width, self._slots, self._context_tokens = int(head.weight.shape[0]), slots, context_tokens
         self._lengths = SlotLengths(slots, context_tokens, int(weight.shape[0]))
         self._cache = KeyValueCache(
             layers=len(parts.layers),
@@ -71,31 +76,6 @@ class LlamaRuntime:
             kind=self._kind,
             device=self._device,
         )
-
-    @property
-    def name(self) -> str:
-        """Return what runs the model and in which precision."""
-        return f"llama, {self._precision}"
-
-    @property
-    def precision(self) -> str:
-        """Return the precision of the weights."""
-        return self._precision
-
-    @property
-    def width(self) -> int:
-        """Return the number of logits columns."""
-        return self._width
-
-    @property
-    def context_tokens(self) -> int:
-        """Return the most tokens that one slot holds."""
-        return self._context_tokens
-
-    @property
-    def slots(self) -> int:
-        """Return the number of conversations."""
-        return self._slots
 
     @property
     def cache_bytes(self) -> int:
@@ -210,7 +190,7 @@ class LlamaRuntime:
                     self._cache.mark_broken(row.slot)
         wanting = [number for number, row in enumerate(rows) if row.wants_logits]
         if not wanting:
-            return torch.zeros(0, self._width)
+            return torch.zeros(0, self.width)
         if len(wanting) < len(rows):
             hidden = hidden[torch.tensor(wanting, device=self._device)]
         return self._head(self._normed(hidden, self._norm)).float().cpu()

@@ -11,7 +11,7 @@ import torch
 
 from commitgate.errors import ModelRunError
 from commitgate_local.model_errors import model_breaks
-from commitgate_local.runtime.base import Row, SlotLengths
+from commitgate_local.runtime.base import Row, RuntimeFacts, SlotLengths
 from commitgate_local.transformers_runtime import CausalModel, run_arguments
 
 
@@ -38,7 +38,7 @@ class _Slot:
         return cast("_Cache", self.arguments.get("cache", self.arguments.get("past_key_values")))
 
 
-class TransformersRuntime:
+class TransformersRuntime(RuntimeFacts):
     """Run a model as transformers does, in float32.
 
     Args:
@@ -54,38 +54,18 @@ class TransformersRuntime:
         head = model.get_output_embeddings()
         if head is None:
             raise ModelRunError("the model has no output layer; it is not a language model")
-        self._model, self._width = model, int(head.weight.shape[0])
-        self._device = head.weight.device
-        self._context_tokens = context_tokens
-        self._lengths = SlotLengths(slots, context_tokens, self._width)
+        super().__init__(
+            kind="transformers",
+            precision="float32",
+            width=int(head.weight.shape[0]),
+            context_tokens=context_tokens,
+            slots=slots,
+        )
+        self._model, self._device = model, head.weight.device
+        self._lengths = SlotLengths(slots, context_tokens, self.width)
         self._held = [_Slot() for _ in range(slots)]
         with model_breaks():
             run_arguments(model)
-
-    @property
-    def name(self) -> str:
-        """Return what runs the model and in which precision."""
-        return f"transformers, {self.precision}"
-
-    @property
-    def precision(self) -> str:
-        """Return the precision of the weights."""
-        return "float32"
-
-    @property
-    def width(self) -> int:
-        """Return the number of logits columns."""
-        return self._width
-
-    @property
-    def context_tokens(self) -> int:
-        """Return the most tokens that one slot holds."""
-        return self._context_tokens
-
-    @property
-    def slots(self) -> int:
-        """Return the number of conversations."""
-        return len(self._held)
 
     @property
     def cache_bytes(self) -> int:
@@ -114,7 +94,7 @@ class TransformersRuntime:
             self._lengths.cut(rows)
             raise
         self._lengths.add(rows)
-        return torch.stack(found) if found else torch.zeros(0, self._width)
+        return torch.stack(found) if found else torch.zeros(0, self.width)
 
     def copy_prefix(self, source_slot: int, target_slot: int, tokens: int) -> None:
         """Make a slot hold the first tokens of another.
