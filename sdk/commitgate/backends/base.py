@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
 from commitgate.argument import check_finite, check_int, check_text, check_words
 from commitgate.errors import MisuseError
@@ -18,6 +18,7 @@ from commitgate.reasoning import Reasoning
 from commitgate.timeouts import Timeouts
 
 if TYPE_CHECKING:
+    from commitgate.backends.translation import Translation
     from commitgate.contract import Contract
     from commitgate.tools.offer import ToolOffer
 
@@ -45,20 +46,29 @@ FaultKind: TypeAlias = Literal[
     "auth",
     "quota",
     "bad_request",
+    "constraint",
+    "unreachable",
+    "untrusted",
     "in_progress",
     "conflict",
     "protocol",
     "unknown_finish",
     "model",
 ]
-"""``in_progress``: the server still works on an earlier request with the same idempotency key; ``conflict``: it knows
+"""``constraint``: the server refused the schema, pattern, grammar or choices. ``unreachable``: no connection could be
+made. ``untrusted``: whom the connection leads to could not be verified.
+``in_progress``: the server still works on an earlier request with the same idempotency key; ``conflict``: it knows
 the key from a request with another body."""
 Role: TypeAlias = Literal["system", "user", "assistant"]
+ServerDedup: TypeAlias = Literal["unknown", "executed", "replayed"]
 DeadEndCause: TypeAlias = Literal["schema", "tokenizer", "prefix", "truncation_order"]
 NoticeCode: TypeAlias = Literal["missing_done", "reasoning_cut"]
 """``missing_done``: the wire's own end marker did not come after the finish. ``reasoning_cut``: the model's thoughts
 were ended for it, because their limit was reached."""
 
+
+MAX_DETAIL_CHARACTERS = 2_000
+"""Most characters that are kept of a provider's own words about its failure."""
 
 ROLES: tuple[Role, ...] = ("system", "user", "assistant")
 """Who can speak in a conversation."""
@@ -164,6 +174,7 @@ class Fault:
         code: the provider's own code where there is one.
         retry_after_s: seconds that the provider asks to wait, where it does.
         request_id: the provider's own name of the request, where it gives one.
+        detail: the provider's own words, cut to ``MAX_DETAIL_CHARACTERS``; they may quote the request.
     """
 
     kind: FaultKind
@@ -172,6 +183,7 @@ class Fault:
     code: str | None = None
     retry_after_s: float | None = None
     request_id: str | None = None
+    detail: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,6 +331,7 @@ class GenerationRequest:
             ``ToolDelta`` and ``ProseDelta`` back; every other one writes the contract's text, as ever.
         reasoning: how the model may think before it answers; None where it answers at once. A backend that cannot have
             it so answers with a ``Fault`` of the kind ``bad_request``, and never leaves it out in silence.
+        translation: the contract in the words of the server; None where the backend has no ``translate``.
     """
 
     model: str
@@ -332,6 +345,7 @@ class GenerationRequest:
     is_constrained: bool = True
     tools: ToolOffer | None = None
     reasoning: Reasoning | None = None
+    translation: Translation | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -344,6 +358,7 @@ class BackendIdentity:
         model_revision: what tells two versions of the model apart.
         tokenizer_fingerprint: digest of the vocabulary that steered the masks.
         request_id: the provider's own name of the request.
+        server_dedup: what the server told about its own use of the idempotency key.
     """
 
     backend: str
@@ -351,6 +366,7 @@ class BackendIdentity:
     model_revision: str | None = None
     tokenizer_fingerprint: str | None = None
     request_id: str | None = None
+    server_dedup: ServerDedup = "unknown"
 
 
 class EventStream(Protocol):
@@ -358,7 +374,7 @@ class EventStream(Protocol):
 
     @property
     def identity(self) -> BackendIdentity:
-        """Return what answers; known as soon as the context is entered."""
+        """Return what answers, as far as it is known: a server may tell more of itself with its answer."""
         ...
 
     def __aiter__(self) -> AsyncIterator[StreamEvent]:
@@ -390,7 +406,48 @@ class Backend(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Say whether a server is known to enforce constraints.
+
+    Attributes:
+        is_proven: effects may hang on it.
+        reason: why not, and what to do about it, in words; empty where it is proven.
+    """
+
+    is_proven: bool
+    reason: str = ""
+
+
+@runtime_checkable
+class Remote(Backend, Protocol):
+    """Be a backend that asks a server to enforce contracts, and says how far that can be relied on."""
+
+    @property
+    def shows_schema(self) -> bool:
+        """Say that the server shows the model the schema by itself."""
+        ...
+
+    @property
+    def tells_in_finish(self) -> bool:
+        """Say that a refusal or a filter may be told in the finish word alone, behind text."""
+        ...
+
+    def translate(self, contract: Contract[object], *, tools: ToolOffer | None) -> Translation:
+        """Say a contract in the server's words. CPU work for a worker thread.
+
+        Raises:
+            UnsupportedError: it cannot be said, not even in part.
+        """
+        ...
+
+    async def standing(self, model: str) -> Standing:
+        """Return whether effects may hang on what this server's model writes."""
+        ...
+
+
 __all__ = [
+    "MAX_DETAIL_CHARACTERS",
     "ROLES",
     "Backend",
     "BackendIdentity",
@@ -411,8 +468,11 @@ __all__ = [
     "ProseDelta",
     "ReasoningDelta",
     "RefusalDelta",
+    "Remote",
     "Role",
     "Sampling",
+    "ServerDedup",
+    "Standing",
     "StreamEvent",
     "TextDelta",
     "ToolDelta",

@@ -200,12 +200,12 @@ def _passes_by_itself(ending: TimedOut | Disconnected | Unavailable) -> bool:
 
 def _kind_passes_by_itself(kind: FaultKind) -> bool:
     match kind:
-        case "rate_limit" | "overload" | "server":
+        case "rate_limit" | "overload" | "server" | "unreachable":
             return True
         case "in_progress":
             # The earlier request with this key is still worked on: the same key later gets its answer.
             return True
-        case "auth" | "quota" | "bad_request" | "conflict":
+        case "auth" | "quota" | "bad_request" | "constraint" | "untrusted" | "conflict":
             # A person must act first: give a key, pay, correct the request or the program that reused its key.
             return False
         case "protocol" | "unknown_finish" | "model":
