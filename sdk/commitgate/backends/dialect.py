@@ -135,6 +135,21 @@ class Expected:
     answer_tool: str | None = None
 
 
+class UnwritableError(Exception):
+    """Raised by ``Dialect.write`` where a server has no way to be asked so; becomes a ``bad_request`` fault.
+
+    It is for what hangs on the request and not on the contract: how tokens are drawn, how the model thinks, the order
+    of the messages. Its text names the field and the server, and holds no payload.
+
+    Attributes:
+        code: short stable name.
+    """
+
+    def __init__(self, message: str, *, code: str = "unsupported_parameter") -> None:
+        super().__init__(message)
+        self.code = code
+
+
 class EventReader(Protocol):
     """Read the events of one answer, in order.
 
@@ -176,7 +191,8 @@ class Dialect(Protocol):
         """Write a request for an answer. ``request.translation`` is never None here.
 
         Raises:
-            UnsupportedError: the server cannot be asked so.
+            UnsupportedError: the server cannot be asked for such a contract.
+            UnwritableError: it has no way to say something else of the request.
         """
         ...
 
@@ -206,4 +222,5 @@ __all__ = [
     "Outgoing",
     "ServerFacts",
     "ServerIdentity",
+    "UnwritableError",
 ]
