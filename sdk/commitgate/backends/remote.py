@@ -1,0 +1,177 @@
+"""Ask a server: carry what a dialect writes there, and what comes back to whoever reads it.
+
+It knows no format. A dialect writes requests and reads answers; the transport moves bytes; this composes the two.
+"""
+
+from __future__ import annotations
+
+import os
+import ssl
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+from typing_extensions import Unpack
+
+from commitgate.argument import check_choice, check_int, check_kind, check_text
+from commitgate.backends.api_key import ApiKey
+from commitgate.backends.base import EventStream, GenerationRequest, Standing
+from commitgate.backends.base_url import BaseUrl
+from commitgate.backends.dialect import Answer, Dialect, Outgoing, ServerFacts, ServerIdentity
+from commitgate.errors import MisuseError
+from commitgate.json_value import JsonValue
+
+if TYPE_CHECKING:
+    from commitgate.backends.translation import Translation
+    from commitgate.contract import Contract
+    from commitgate.tools.offer import ToolOffer
+
+CONNECTIONS = 100
+"""Most requests of one backend at a time, where its caller sets no other number."""
+
+EXCHANGE_S = 10.0
+"""Seconds that a request which asks no model may take, where its caller sets no other limit."""
+
+
+class RemoteOptions(TypedDict, total=False):
+    """Name what every backend of a server can be told.
+
+    Attributes:
+        name: the backend's name in receipts; by default the server's.
+        base_url: where the server is; with or without the version in its path.
+        api_key: the key, or an async function that gives one before each request.
+        http_client: an ``AsyncClient`` of httpx or httpx2, which stays the caller's.
+        extra_headers: further header fields of every request; none that is set here.
+        extra_body: further members of every request's body; none that the dialect writes.
+        connections: most requests at a time, >= 1.
+        verify: whom to trust: True the usual authorities, False everybody, or a file or folder of certificates, or a
+            context.
+        unproven_effects: effects may hang on this server though no probe proved that it enforces constraints.
+        probes: folder of kept probe results.
+        tools: whether tools are offered in the server's own form, or as text of the contract.
+    """
+
+    name: str
+    base_url: str
+    api_key: str | Callable[[], Awaitable[str]]
+    http_client: object
+    extra_headers: Mapping[str, str]
+    extra_body: Mapping[str, JsonValue]
+    connections: int
+    verify: bool | str | ssl.SSLContext
+    unproven_effects: bool
+    probes: str | os.PathLike[str]
+    tools: Literal["native", "text"]
+
+
+class RemoteBackend:
+    """Answer requests by asking a server.
+
+    Args:
+        dialect: knows what the server speaks.
+        options: as ``RemoteOptions`` says.
+
+    Raises:
+        MisuseError: an option is wrong, or neither an option nor the environment says where the server is, or holds
+            the key that it needs.
+    """
+
+    def __init__(self, dialect: Dialect, **options: Unpack[RemoteOptions]) -> None:
+        self._dialect = dialect
+        facts = dialect.facts
+        self._name = options.get("name", facts.name)
+        check_text("name", self._name)
+        self._base_url = _base_url(options.get("base_url"), facts)
+        self._api_key = ApiKey.of(options.get("api_key"), facts, environment=os.environ)
+        connections = options.get("connections", CONNECTIONS)
+        check_int("connections", connections)
+        if connections < 1:
+            raise MisuseError(f"connections must be at least 1, found {connections}")
+        self._unproven_effects = options.get("unproven_effects", False)
+        check_kind("unproven_effects", self._unproven_effects, bool, "a bool")
+        self._tools: str = options.get("tools", "native")
+        check_choice("tools", self._tools, ("native", "text"))
+
+    @property
+    def name(self) -> str:
+        """Return the backend's name."""
+        return self._name
+
+    @property
+    def dialect(self) -> Dialect:
+        """Return what it speaks."""
+        return self._dialect
+
+    @property
+    def base_url(self) -> str:
+        """Return where the server is, without a query."""
+        return self._base_url.shown
+
+    @property
+    def shows_schema(self) -> bool:
+        """Say that the server shows the model the schema by itself."""
+        return self._dialect.facts.shows_schema
+
+    @property
+    def tells_in_finish(self) -> bool:
+        """Say that a refusal or a filter may be told in the finish word alone, behind text."""
+        return self._dialect.facts.tells_in_finish
+
+    def open(self, request: GenerationRequest) -> AbstractAsyncContextManager[EventStream]:
+        """Start one attempt.
+
+        Raises:
+            UnsupportedError: the server cannot be asked so.
+            MisuseError: ``extra_body`` holds what the dialect writes itself.
+            WaitExpired: no place became free within ``pool_s``.
+        """
+        raise NotImplementedError
+
+    async def aclose(self) -> None:
+        """Close the connections. The backend may be used again, in another event loop too."""
+
+    def translate(self, contract: Contract[object], *, tools: ToolOffer | None) -> Translation:
+        """Say a contract in the server's words. CPU work for a worker thread.
+
+        Raises:
+            UnsupportedError: it cannot be said, not even in part.
+        """
+        raise NotImplementedError
+
+    async def standing(self, model: str) -> Standing:
+        """Return whether effects may hang on what this server's model writes."""
+        raise NotImplementedError
+
+    async def handshake(self, model: str) -> ServerIdentity:
+        """Return what the server says of itself. No model is asked."""
+        raise NotImplementedError
+
+    async def exchange(self, outgoing: Outgoing, *, timeout_s: float = EXCHANGE_S) -> Answer:
+        """Make one request that is no generation.
+
+        Args:
+            outgoing: the request.
+            timeout_s: most seconds for all of it, > 0.
+
+        Returns:
+            The answer whatever its HTTP status says, with status 0 where none came.
+        """
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        """Name it and where its server is."""
+        return f"<{type(self).__name__} {self._name!r} at {self.base_url}>"
+
+
+def _base_url(given: str | None, facts: ServerFacts) -> BaseUrl:
+    variable, segment = facts.base_url_variable, facts.version_segment
+    if given is not None:
+        return BaseUrl.of(given, segment=segment)
+    if os.environ.get(variable):
+        return BaseUrl.of(os.environ[variable], segment=segment, named=variable)
+    if facts.base_url is None:
+        raise MisuseError(f"where {facts.title} is must be said: give base_url, or set the variable {variable}")
+    return BaseUrl.of(facts.base_url, segment=segment)
+
+
+__all__ = ["CONNECTIONS", "EXCHANGE_S", "RemoteBackend", "RemoteOptions"]
