@@ -37,7 +37,7 @@ from commitgate.run.approval import (
     unknown_order,
 )
 from commitgate.run.conversation import MessageLike, PromptSchema
-from commitgate.run.order import DEFAULT_APPROVAL_EXPIRES_S, InProgress, Order, checked_effect
+from commitgate.run.order import DEFAULT_APPROVAL_EXPIRES_S, InProgress, Order, Require, checked_effect
 from commitgate.run.shared import Shared
 from commitgate.run.structured_run import StructuredRun
 from commitgate.timeouts import DEFAULT_LEASE_S, Timeouts
@@ -58,7 +58,8 @@ class Client(ToolsFace):
     """Make calls. Use it with ``async with``; leaving it cancels what still runs and finishes commits.
 
     Args:
-        backends: backends by name; ``local`` is always known. They stay the caller's to close.
+        backends: backends by name; they stay the caller's to close. ``local`` is always known. A server's backend, as
+            ``vllm`` or ``openai``, is made at its first use from its environment variables where none is given here.
         retry_budget: bounds the retries of all calls together; may be shared by clients of one event loop.
         ledger: a ledger, which stays the caller's to close; the path of a SQLite file; None for the file that
             ``COMMITGATE_LEDGER`` names, or else one in the user's data folder. Opened with the first operation key.
@@ -153,11 +154,13 @@ class Client(ToolsFace):
         timeouts: Timeouts | None = None,
         retry: Retry | None = None,
         fallback: Fallback | None = None,
-        prompt_schema: PromptSchema = "append",
+        prompt_schema: PromptSchema | None = None,
         numbers: Numbers | None = None,
         forced: bool = True,
         in_progress: InProgress = "raise",
         approval_expires_s: float | None = DEFAULT_APPROVAL_EXPIRES_S,
+        require: Require = "checked",
+        watch: bool = False,
     ) -> Outcome[T, R]:
         """Make one call and wait for its end. The arguments are those of ``stream_structured``.
 
@@ -194,6 +197,8 @@ class Client(ToolsFace):
             forced=forced,
             in_progress=in_progress,
             approval_expires_s=approval_expires_s,
+            require=require,
+            watch=watch,
         )
         async with self._run(order, is_watched=False) as run:
             return await run.outcome()
@@ -220,11 +225,13 @@ class Client(ToolsFace):
         timeouts: Timeouts | None = None,
         retry: Retry | None = None,
         fallback: Fallback | None = None,
-        prompt_schema: PromptSchema = "append",
+        prompt_schema: PromptSchema | None = None,
         numbers: Numbers | None = None,
         forced: bool = True,
         in_progress: InProgress = "raise",
         approval_expires_s: float | None = DEFAULT_APPROVAL_EXPIRES_S,
+        require: Require = "checked",
+        watch: bool = False,
     ) -> StructuredRun[T, R]:
         """Prepare one call; it starts when the returned run is entered.
 
@@ -254,7 +261,8 @@ class Client(ToolsFace):
             retry: what may be asked again; None takes the defaults: up to three requests as long as nothing came.
             fallback: ``prompt_only`` lets a contract of ``Risk.DRAFT`` be asked for by the prompt alone where the
                 backend cannot enforce it; the gate judges the answer all the same, and the outcome says so.
-            prompt_schema: whether the schema is shown to the model.
+            prompt_schema: whether the schema is shown to the model (``append``) or not (``none``); None shows it where
+                the server does not do so by itself.
             numbers: whether non-integers of plain JSON come as ``"float"`` or ``"decimal"``; None takes what a contract
                 says, else floats.
             forced: whether runs that only one text can follow may be fed without asking the model.
@@ -262,6 +270,10 @@ class Client(ToolsFace):
                 waits until that call has ended or died, and then replays or goes on.
             approval_expires_s: seconds that a person may take to decide, where ``approve`` asks for one; None without
                 a limit.
+            require: ``"decoded"`` ends a call as ``Unsupported`` before anything is sent where part of its contract
+                could be enforced only after the answer was written; ``"checked"`` leaves that part to the gate.
+            watch: an answer is read to its end whatever stands in it, and not stopped at the first impossible byte. Its
+                verdict is the same; the receipt's ``first_violation`` tells where it would have been stopped.
 
         Raises:
             MisuseError: the call contradicts itself; nothing was sent or written.
@@ -293,6 +305,8 @@ class Client(ToolsFace):
             forced=forced,
             in_progress=in_progress,
             approval_expires_s=approval_expires_s,
+            require=require,
+            watch=watch,
         )
         return self._run(order, is_watched=True)
 

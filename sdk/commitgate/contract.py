@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from commitgate.automaton.grammar import TextMeaning
     from commitgate.automaton.json_schema import Satisfiability
+    from commitgate.automaton.json_schema.support import SupportRow
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True, default=object)
@@ -184,6 +185,14 @@ class Contract(Generic[T_co]):
     def _set(self, **found: object) -> None:
         for name, value in found.items():
             object.__setattr__(self, name, value)
+
+    @property
+    def support(self) -> tuple[SupportRow, ...]:
+        """Return one row for each keyword at each place: whether the automaton decodes it, or a later layer checks."""
+        from commitgate.automaton.json_schema import Satisfiability
+
+        found = self.analysis
+        return found.meaning.document.support.rows if isinstance(found, Satisfiability) else found.support
 
     @property
     def shown_schema(self) -> JsonSchema:

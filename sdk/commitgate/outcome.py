@@ -12,7 +12,8 @@ from typing import ClassVar, Generic, Literal, NoReturn, TypeAlias
 
 from typing_extensions import TypeVar
 
-from commitgate.backends.base import DeadEndCause, FaultKind, FinishReason, Usage
+from commitgate.backends.base import DeadEndCause, FaultKind, FinishReason, ServerDedup, Usage
+from commitgate.difference import Difference
 from commitgate.effect_kind import RUN_AGAIN
 from commitgate.errors import (
     CancelledEndingError,
@@ -44,12 +45,20 @@ Fallback: TypeAlias = Literal["prompt_only"]
 """``prompt_only``: JSON was asked for by the prompt alone; the gate judged it all the same."""
 
 ReceiptWarning: TypeAlias = Literal[
-    "missing_done", "reasoning_cut", "transport_closed_after_terminal", "usage_equals_limit", "close_failed"
+    "missing_done",
+    "junk_after_finish",
+    "reasoning_cut",
+    "transport_closed_after_terminal",
+    "usage_equals_limit",
+    "close_failed",
+    "replacement_character",
 ]
-"""``missing_done``: the wire's end marker did not come after the finish. ``reasoning_cut``: the model's thoughts were
+"""``missing_done``: the wire's end marker did not come after the finish. ``junk_after_finish``: bytes that are no
+event came between the finish and the end of the stream. ``reasoning_cut``: the model's thoughts were
 ended for it, because their limit was reached. ``transport_closed_after_terminal``: the line
 broke after the finish. ``usage_equals_limit``: the provider said stop, and counts as many tokens as its limit
-allowed. ``close_failed``: the backend's stream could not be closed, or not in time."""
+allowed. ``close_failed``: the backend's stream could not be closed, or not in time.
+``replacement_character``: U+FFFD stands in the text; a server may have put it in place of what it could not spell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +124,14 @@ class Receipt:
         request_key_digest: digest of the idempotency key that went out with the last request.
         fallback: what was done in place of enforcing the contract; None where it was enforced.
         server_dedup: what the server told about its own use of the idempotency key.
+        sent_digest: SHA-256 of what a server was asked to enforce: the language digest of the contract as sent. None
+            where nothing was sent.
+        differences: where the constraint as sent is not the contract's.
+        enforcement_table: version of the table of what servers enforce by which it was translated.
+        tokens_saved: most tokens that the model could still have written when the stream was stopped at the first byte
+            that no value can have, each piece of text counted as one where the server does not count them; None where
+            it was not stopped.
+        first_violation: offset of that byte in the text received; None where there was none.
         warnings: short stable names of what was odd and changed no verdict.
     """
 
@@ -146,7 +163,12 @@ class Receipt:
     request_id: str | None = None
     request_key_digest: str | None = None
     fallback: Fallback | None = None
-    server_dedup: Literal["unknown", "executed", "replayed"] = "unknown"
+    server_dedup: ServerDedup = "unknown"
+    sent_digest: str | None = None
+    differences: tuple[Difference, ...] = ()
+    enforcement_table: str | None = None
+    tokens_saved: int | None = None
+    first_violation: int | None = None
     warnings: tuple[ReceiptWarning, ...] = ()
 
 
@@ -309,10 +331,11 @@ class Unsupported(Ending):
     """Say that the contract cannot be enforced as asked; nothing was generated.
 
     Attributes:
-        keyword: the keyword that cannot be enforced; of what is no schema, its kind.
+        keyword: the keyword that cannot be enforced; of what is no schema, its kind; empty where it is no single one.
         pointer: JSON pointer of its place in the schema.
         reason: why, and what to write instead.
         position: offset of the place in the text of a pattern or grammar, in characters from 0; None elsewhere.
+        detail: what a server that refused it says in its own words, which may quote the schema; None of no server.
     """
 
     name: ClassVar[str] = "unsupported"
@@ -321,9 +344,12 @@ class Unsupported(Ending):
     pointer: str
     reason: str
     position: int | None = None
+    detail: str | None = field(default=None, repr=False)
 
     def summary(self) -> str:
         """Return one payload-free sentence: what ended the call and what to do."""
+        if not self.keyword:
+            return f"the contract cannot be enforced: {self.reason}"
         place = self.pointer or "the root" if self.position is None else f"character {self.position}"
         return f"{self.keyword} at {place} cannot be enforced: {self.reason}"
 
@@ -489,6 +515,7 @@ class Unavailable(Ending):
         code: the provider's own code where there is one.
         retry_after_s: seconds that the provider asks to wait, where it does.
         request_id: the provider's own name of the request, where it gives one.
+        detail: the provider's own words, where it gives some; they may quote the request.
     """
 
     name: ClassVar[str] = "unavailable"
@@ -499,6 +526,7 @@ class Unavailable(Ending):
     code: str | None = None
     retry_after_s: float | None = None
     request_id: str | None = None
+    detail: str | None = field(default=None, repr=False)
 
     def summary(self) -> str:
         """Return one payload-free sentence: what ended the call and what to do."""

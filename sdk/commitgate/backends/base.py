@@ -62,8 +62,9 @@ the key from a request with another body."""
 Role: TypeAlias = Literal["system", "user", "assistant"]
 ServerDedup: TypeAlias = Literal["unknown", "executed", "replayed"]
 DeadEndCause: TypeAlias = Literal["schema", "tokenizer", "prefix", "truncation_order"]
-NoticeCode: TypeAlias = Literal["missing_done", "reasoning_cut"]
-"""``missing_done``: the wire's own end marker did not come after the finish. ``reasoning_cut``: the model's thoughts
+NoticeCode: TypeAlias = Literal["missing_done", "junk_after_finish", "reasoning_cut"]
+"""``missing_done``: the wire's own end marker did not come after the finish. ``junk_after_finish``: bytes that are no
+event came between the finish and the end of the stream. ``reasoning_cut``: the model's thoughts
 were ended for it, because their limit was reached."""
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from types import MappingProxyType
+from typing import cast
 
 from commitgate.argument import check_kind, check_text, wrong_kind
 from commitgate.backends.base import Backend
@@ -11,9 +15,31 @@ from commitgate.errors import MisuseError, UnknownModelError
 LOCAL = "local"
 """Name of the backend that is always known."""
 
+ENTRY_POINTS = "commitgate.backends"
+"""Group of entry points by which other packages bring backends: a name, and what makes a ``Backend`` without
+arguments. A name of this package's own is never taken from there."""
+
+REMOTE: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "openai": ("openai_responses", "OpenAIResponsesBackend"),
+        "openai_responses": ("openai_responses", "OpenAIResponsesBackend"),
+        "openai_chat": ("openai_chat", "OpenAIChatBackend"),
+        "anthropic": ("anthropic", "AnthropicBackend"),
+        "gemini": ("gemini", "GeminiBackend"),
+        "vllm": ("vllm", "VllmBackend"),
+        "nim": ("nim", "NimBackend"),
+        "sglang": ("sglang", "SglangBackend"),
+        "llama_cpp": ("llama_cpp", "LlamaCppBackend"),
+        "ollama": ("ollama", "OllamaBackend"),
+        "tgi": ("tgi", "TgiBackend"),
+        "commitgate": ("commitgate_server", "CommitgateBackend"),
+    }
+)
+"""The backends of servers by name: where each is defined."""
+
 
 class BackendRegistry:
-    """Know backends by name. The one named ``local`` is made at its first use where the caller brings none.
+    """Know backends by name. One that the caller does not bring is made at its first use.
 
     Args:
         given: the caller's backends by name.
@@ -28,10 +54,9 @@ class BackendRegistry:
             check_text("a backend's name", name)
             if not name or "/" in name:
                 raise MisuseError(f"a backend's name must not be empty or hold a slash, found {name!r}")
-            if not isinstance(getattr(backend, "name", None), str) or not callable(getattr(backend, "open", None)):
-                raise wrong_kind(f"backends[{name!r}]", "a Backend", backend)
+            _check_backend(f"backends[{name!r}]", backend)
         self._given = dict(given)
-        self._local: Backend | None = None
+        self._made: dict[str, Backend] = {}
 
     def find(self, model: str) -> tuple[Backend, str]:
         """Return the backend, and the model's name at it.
@@ -40,7 +65,7 @@ class BackendRegistry:
             model: ``backend/name``, split at the first slash; ``name`` may be left out.
 
         Raises:
-            MisuseError: it is no text.
+            MisuseError: it is no text; or the environment does not say where the server is, or has no key for it.
             UnknownModelError: there is no such backend.
         """
         check_text("model", model)
@@ -49,24 +74,63 @@ class BackendRegistry:
         backend, _, name = model.partition("/")
         if backend in self._given:
             return self._given[backend], name
-        if backend != LOCAL:
-            raise UnknownModelError(f"there is no backend {backend!r}; the known ones are: {self._names()}")
-        return self._local_backend(), name
+        if backend not in self._made:
+            self._made[backend] = self._make(backend)
+        return self._made[backend], name
 
     async def aclose(self) -> None:
-        """Close the backend that was made here; the caller's own are the caller's to close."""
-        if self._local is not None:
-            await self._local.aclose()
+        """Close the backends that were made here; the caller's own are the caller's to close."""
+        made, self._made = self._made, {}
+        for backend in made.values():
+            await backend.aclose()
 
     def _names(self) -> str:
-        return ", ".join(sorted({LOCAL, *self._given}))
+        others = {found.name for found in entry_points(group=ENTRY_POINTS)}
+        return ", ".join(sorted({LOCAL, *REMOTE, *others, *self._given}))
 
-    def _local_backend(self) -> Backend:
-        if self._local is None:
+    def _make(self, name: str) -> Backend:
+        if name == LOCAL:
             from commitgate.backends.local import LocalBackend
 
-            self._local = LocalBackend()
-        return self._local
+            return LocalBackend()
+        if name in REMOTE:
+            return make_remote(name)
+        found = tuple(entry_points(group=ENTRY_POINTS, name=name))
+        if not found:
+            raise UnknownModelError(f"there is no backend {name!r}; the known ones are: {self._names()}")
+        return _loaded(found[0])
 
 
-__all__ = ["LOCAL", "BackendRegistry"]
+def make_remote(name: str, **options: object) -> Backend:
+    """Return the backend of a server.
+
+    Args:
+        name: one of ``REMOTE``.
+        options: what its class takes, as ``base_url`` and ``api_key``; what is left out comes from the environment.
+
+    Raises:
+        UnknownModelError: there is no such server's backend.
+        MisuseError: an option is wrong, or neither an option nor the environment says where the server is.
+    """
+    if name not in REMOTE:
+        raise UnknownModelError(f"there is no server's backend {name!r}; the known ones are: {', '.join(REMOTE)}")
+    module, kind = REMOTE[name]
+    make = cast("Callable[..., Backend]", getattr(import_module(f"commitgate.backends.{module}"), kind))
+    return make(**{"name": name, **options})
+
+
+def _loaded(found: EntryPoint) -> Backend:
+    make: object = found.load()
+    if not callable(make):
+        raise MisuseError(f"the entry point {found.name!r} of {ENTRY_POINTS} names nothing that can be called")
+    backend: object = make()
+    _check_backend(f"what the entry point {found.name!r} of {ENTRY_POINTS} makes", backend)
+    return cast(Backend, backend)
+
+
+def _check_backend(name: str, backend: object) -> None:
+    if not isinstance(getattr(backend, "name", None), str) or not callable(getattr(backend, "open", None)):
+        raise wrong_kind(name, "a Backend", backend)
+
+
+__all__ = ["ENTRY_POINTS", "LOCAL", "REMOTE", "BackendRegistry", "make_remote"]

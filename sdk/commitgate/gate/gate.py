@@ -81,6 +81,9 @@ class Gate:
             None where the answer is a text that is no JSON: then the contract's automaton alone judges it.
         text_bytes: most bytes of an answer, >= 1.
         key_bytes: most bytes of a key that the contract does not declare, >= 1.
+        tells_in_finish: a refusal or a filter may be told in the finish word alone, so hidden text is read on for it;
+            else the stream ends at the first impossible byte.
+        only_reports: the stream is read to its end whatever stands in it; the verdict is the same.
 
     Attributes:
         state: where the gate stands.
@@ -89,12 +92,21 @@ class Gate:
     """
 
     def __init__(
-        self, acceptor: Acceptor, *, json_acceptor: Callable[[], Acceptor] | None, text_bytes: int, key_bytes: int
+        self,
+        acceptor: Acceptor,
+        *,
+        json_acceptor: Callable[[], Acceptor] | None,
+        text_bytes: int,
+        key_bytes: int,
+        tells_in_finish: bool = True,
+        only_reports: bool = False,
     ) -> None:
         self._acceptor = acceptor
         self._json_acceptor = json_acceptor
         self._text_bytes = text_bytes
         self._key_bytes = key_bytes
+        self._reads_on = tells_in_finish or only_reports
+        self._hidden_bytes = text_bytes if only_reports else HIDDEN_BYTES
         # White space between the parts of JSON means nothing; in any other text it is content like all else.
         self._meter = None if json_acceptor is None else WhiteSpaceMeter()
         self.evidence = Evidence()
@@ -143,6 +155,8 @@ class Gate:
             case _:
                 raise _no_event(event)
         self._take(signal)
+        if self.state is State.HIDING and not self._reads_on:
+            self._take(Signal.CLOSE)
         return shown
 
     def close(self) -> None:
@@ -233,7 +247,7 @@ class Gate:
         return self._json_acceptor().feed(text)
 
     def _hide(self, data: bytes) -> Signal:
-        room = HIDDEN_BYTES - len(self.evidence.hidden)
+        room = self._hidden_bytes - len(self.evidence.hidden)
         self.evidence.hidden += data[:room]
         return Signal.OVERFLOW if len(data) > room else Signal.HIDDEN
 

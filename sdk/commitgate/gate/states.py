@@ -170,8 +170,9 @@ _TABLE: dict[State, dict[Signal, Transition]] = {
     State.FINISHED: {
         Signal.QUIET: Transition(State.FINISHED),
         Signal.LATE: Transition(State.ENDED, Ruling.LATE_EVENT),
+        # A provider that reports a failure of its own behind its finish takes the finish back.
+        Signal.FAULT: Transition(State.ENDED, Ruling.UNAVAILABLE),
         # The proof of the end was read: how the line goes down after it changes nothing.
-        Signal.FAULT: Transition(State.ENDED),
         Signal.LOST: Transition(State.ENDED),
         Signal.CLOSE: Transition(State.ENDED),
     },

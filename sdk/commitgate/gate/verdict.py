@@ -16,6 +16,7 @@ from commitgate.outcome import (
     Refused,
     Truncated,
     Unavailable,
+    Unsupported,
     Violated,
 )
 
@@ -138,9 +139,17 @@ def _malformed(evidence: Evidence) -> Violated:
     return Violated(kind="server_malformed", position=len(evidence.passed), explanation=explanation, receipt=Receipt())
 
 
-def _unavailable(evidence: Evidence) -> Unavailable:
+def _unavailable(evidence: Evidence) -> Unavailable | Unsupported:
     fault = evidence.fault
     assert fault is not None, "only a fault leads here"
+    if fault.kind == "constraint":
+        return Unsupported(
+            keyword="",
+            pointer="",
+            reason=f"the server refused it: {fault.message}",
+            detail=fault.detail,
+            receipt=Receipt(),
+        )
     return Unavailable(
         kind=fault.kind,
         message=fault.message,
@@ -148,6 +157,7 @@ def _unavailable(evidence: Evidence) -> Unavailable:
         code=fault.code,
         retry_after_s=fault.retry_after_s,
         request_id=fault.request_id,
+        detail=fault.detail,
         receipt=Receipt(),
     )
 

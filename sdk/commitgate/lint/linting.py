@@ -134,7 +134,7 @@ def _report(made: Repaired, kind: str, walks: int, walk_bytes: int, masks: MaskM
             kind=kind, is_usable=False, is_complete=False, support=_rejected(made), findings=findings, omitted=omitted
         )
     analysis = contract.analysis
-    rows = _rows(analysis)
+    rows = contract.support
     complexity, vendors, found = _looked_over(analysis)
     walks = min(walks, max(4, _MOST_WALKED_PLACES // (complexity.places + 1)))
     walked = sample_walks(contract, texts=walks, most_bytes=walk_bytes)
@@ -168,10 +168,6 @@ def _looked_over(
     complexity = complexity_of(document, depths)
     found = [*unbounded_findings(analysis), *value_findings(document), *shape_findings(document, depths)]
     return complexity, vendor_reports(document, depths, complexity), found
-
-
-def _rows(analysis: Satisfiability | TextMeaning) -> tuple[SupportRow, ...]:
-    return analysis.support if isinstance(analysis, TextMeaning) else analysis.meaning.document.support.rows
 
 
 def _entry(row: SupportRow) -> SupportEntry:

@@ -16,7 +16,6 @@ from typing import Generic, TypeVar
 import anyio
 from tenacity import AsyncRetrying, retry_if_result, stop_never
 
-from commitgate.automaton import Automaton
 from commitgate.backends.base import GenerationRequest
 from commitgate.contract import Contract
 from commitgate.errors import ContractError
@@ -25,13 +24,14 @@ from commitgate.gate.checks import Checks
 from commitgate.gate.judge import Chosen, Judge
 from commitgate.gate.refusal import refusal_reason
 from commitgate.gate.verdict import Outside, Verdict, Whole
-from commitgate.outcome import Failed, Invalid, NeedsApproval, Receipt, Refused, Truncated
+from commitgate.outcome import Failed, Invalid, NeedsApproval, Receipt, Refused, Truncated, Unsupported
 from commitgate.preview import Preview, Reset
 from commitgate.retry import Again, GiveUpReason, RetryBudget, Tries, decide
 from commitgate.run.attempt import Attempt
 from commitgate.run.facts import Facts
 from commitgate.run.order import Order
 from commitgate.run.question import Question
+from commitgate.run.wording import Wording, unconstrained
 from commitgate.worker_thread import aside
 
 T = TypeVar("T")
@@ -45,7 +45,7 @@ class Asking(Generic[T, R]):
     Args:
         order: what to do.
         contract: what the answer must satisfy.
-        automaton: the contract in its ``accept`` dialect.
+        wording: how it is asked for.
         judge: judges whole texts.
         checks: whom to ask about a value.
         context: for whom.
@@ -57,7 +57,7 @@ class Asking(Generic[T, R]):
 
     order: Order[T, R]
     contract: Contract[T]
-    automaton: Automaton
+    wording: Wording
     judge: Judge[T]
     checks: Checks[T]
     context: CheckContext
@@ -79,9 +79,7 @@ class Asking(Generic[T, R]):
             ContractError: the backend cannot enforce the contract, and nothing else is allowed.
             BackendError: the backend cannot begin.
         """
-        contract, order = self.contract, self.order
-        messages = order.conversation.to_send(contract, order.prompt_schema)
-        self._question = Question(messages=messages, sampling=order.sampling)
+        self._question = self._first_question()
         loop = AsyncRetrying(
             sleep=anyio.sleep,
             stop=stop_never,
@@ -89,6 +87,11 @@ class Asking(Generic[T, R]):
             wait=lambda _: 0.0 if self._again is None else self._again.wait_s,
         )
         return await loop(self._ask)
+
+    def _first_question(self) -> Question:
+        wording, order = self.wording, self.order
+        messages = order.conversation.to_send(self.contract, wording.prompt_schema, shown=wording.shown)
+        return Question(messages=messages, sampling=order.sampling)
 
     async def _ask(self) -> Chosen[T] | Failed:
         waited_s = 0.0
@@ -152,10 +155,18 @@ class Asking(Generic[T, R]):
             # One that is raised in the midst of an answer is a fault of the backend: what was shown cannot stand.
             if not self._may_fall_back() or self.facts.had_text:
                 raise
-            self.facts.gate = None
-            self.facts.fallback = "prompt_only"
-            verdict = await self._read(self._request())
+            verdict = await self._fall_back()
+        if isinstance(verdict, Unsupported) and self._may_fall_back() and not self.facts.had_text:
+            verdict = await self._fall_back()
         return await self._judged(verdict)
+
+    async def _fall_back(self) -> Verdict:
+        self.facts.gate = self.facts.translation = None
+        self.facts.fallback = "prompt_only"
+        self.wording = await unconstrained(self.contract, prompt_schema=self.order.prompt_schema)
+        if self._question.number == 0:
+            self._question = self._first_question()
+        return await self._read(self._request())
 
     def _may_fall_back(self) -> bool:
         return self.order.fallback is not None and self.facts.fallback is None
@@ -185,12 +196,21 @@ class Asking(Generic[T, R]):
             is_constrained=is_constrained,
             tools=order.tools,
             reasoning=order.reasoning,
+            translation=self.wording.translation,
         )
 
     async def _read(self, request: GenerationRequest) -> Verdict:
         show = None if self.show is None else self._show
         assert self.order.backend is not None, "a model is asked for what is not given"
-        return await Attempt(self.order.backend, request, self.automaton, facts=self.facts, show=show).run()
+        attempt = Attempt(
+            self.order.backend,
+            request,
+            self.wording.automaton,
+            facts=self.facts,
+            show=show,
+            only_reports=self.order.watch,
+        )
+        return await attempt.run()
 
     def _show(self, preview: Preview) -> None:
         assert self.show is not None, "previews are made where somebody looks"

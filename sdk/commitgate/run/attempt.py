@@ -16,6 +16,7 @@ from commitgate.backends.base import (
     Event,
     EventStream,
     GenerationRequest,
+    Remote,
     StreamEvent,
     TextDelta,
     ToolDelta,
@@ -24,7 +25,7 @@ from commitgate.backends.base import (
 from commitgate.errors import LimitExceededError
 from commitgate.gate.gate import Gate
 from commitgate.gate.states import State
-from commitgate.gate.verdict import Verdict, Whole
+from commitgate.gate.verdict import Outside, Verdict, Whole
 from commitgate.limits import Limits
 from commitgate.outcome import Receipt, TimedOut, Violated
 from commitgate.preview import Preview, PreviewReader, ReaderState
@@ -46,9 +47,10 @@ class Attempt:
     Args:
         backend: whom to ask.
         request: what to ask.
-        automaton: the contract in its ``accept`` dialect.
+        automaton: in its ``accept`` dialect what the text as received must satisfy: the contract, or its translation.
         facts: where to note what is learnt.
         show: takes previews; None where nobody looks, which spares making them.
+        only_reports: the stream is read to its end whatever stands in it.
     """
 
     def __init__(
@@ -59,23 +61,31 @@ class Attempt:
         *,
         facts: Facts,
         show: Callable[[Preview], None] | None,
+        only_reports: bool = False,
     ) -> None:
         self._backend = backend
         self._request = request
         self._facts = facts
         self._show = show
+        self._only_reports = only_reports
+        translation = request.translation
+        sent = request.contract if translation is None else translation.sent
+        self._restorer = None if translation is None or translation.shape.is_same else translation.shape.restorer()
+        self._restored = bytearray()
         limits = request.contract.limits
         self._acceptor = LimitedAcceptor(automaton.acceptor())
         # Any JSON at all may need more states than the contract's own limit is meant for.
         states = max(limits.states, Limits().states)
         # A key is cut off by the contract's own acceptor; here it would make JSON look like none.
         plain = replace(limits, states=states, key_bytes=max(limits.key_bytes, limits.text_bytes))
-        is_json = request.contract.text is None
+        is_json = sent.text is None
         self._gate = Gate(
             self._acceptor,
             json_acceptor=(lambda: LimitedAcceptor(compile(True, limits=plain).acceptor())) if is_json else None,
             text_bytes=limits.text_bytes,
             key_bytes=limits.key_bytes,
+            tells_in_finish=not isinstance(backend, Remote) or backend.tells_in_finish,
+            only_reports=only_reports,
         )
         self._reader = PreviewReader(request.contract, max_depth=limits.nesting)
         self._joining = TurnJoining(request.tools, most_bytes=limits.text_bytes)
@@ -94,10 +104,21 @@ class Attempt:
             return TimedOut(phase=expired.phase, limit_s=expired.limit_s, receipt=Receipt())
         verdict = cut_off or self._gate.verdict
         assert verdict is not None, "a closed gate has ruled"
+        verdict = self._in_shape(verdict)
         # Only the end closes a number at the root; everything else was shown when its last byte came.
         if isinstance(verdict, Whole) and self._show is not None and self._reader.state is ReaderState.ACCEPT_IF_EOF:
             self._show(self._noted(self._reader.finish()))
         return verdict
+
+    def _in_shape(self, verdict: Verdict) -> Verdict:
+        """Return a verdict on the contract's own text, out of one on the text as received."""
+        if self._restorer is None:
+            return verdict
+        if isinstance(verdict, Whole):
+            self._show_restored(self._restorer.finish())
+            return Whole(bytes(self._restored))
+        # What is no value as it was received cannot be put into shape, so no layer could say more of it.
+        return verdict.violation if isinstance(verdict, Outside) else verdict
 
     async def _exchange(self) -> TimedOut | Violated | None:
         """Open a stream, read and close it; trouble in closing changes nothing of what was read."""
@@ -138,6 +159,9 @@ class Attempt:
             return await self._read(events)
         except LimitExceededError as error:
             return self._over_limit(str(error))
+        finally:
+            # A server tells more of itself with its answer.
+            self._facts.identity = stream.identity
 
     async def _read(self, events: AsyncIterator[StreamEvent]) -> TimedOut | None:
         patience = Patience(self._request.timeouts, anyio.current_time())
@@ -176,8 +200,15 @@ class Attempt:
         passed = self._gate.feed(event)
         if self._acceptor.is_exceeded:
             self._gate.evidence.violation = self._over_limit(self._acceptor.explain())
-        if passed and self._show is not None:
+        if passed and self._restorer is not None:
+            self._show_restored(self._restorer.feed(passed))
+        elif passed and self._show is not None:
             self._show(self._noted(self._reader.feed(passed)))
+
+    def _show_restored(self, restored: bytes) -> None:
+        self._restored += restored
+        if restored and self._show is not None:
+            self._show(self._noted(self._reader.feed(restored)))
 
     def _noted(self, preview: Preview) -> Preview:
         return preview.noted(attempt=self._request.attempt, legal_mass=self._legal_mass)
@@ -187,7 +218,7 @@ class Attempt:
         return Violated(kind="limit", position=position, explanation=explanation, receipt=Receipt())
 
     def _adjust(self, patience: Patience, now: float) -> None:
-        if self._gate.state is State.HIDING:
+        if self._gate.state is State.HIDING and not self._only_reports:
             patience.read_on(HIDDEN_READ_S, now)
         elif self._gate.state is State.FINISHED:
             patience.read_on(TRAILING_READ_S, now)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Generic, TypeVar, cast
 import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
-from commitgate.automaton import Automaton, compile
 from commitgate.contract import Contract
 from commitgate.effect_kind import EffectKind
 from commitgate.errors import ContractError, KeyConflictError, MisuseError, UnsupportedError
@@ -39,9 +38,11 @@ from commitgate.run.given import Given
 from commitgate.run.order import Order
 from commitgate.run.scrutiny import Scrutiny
 from commitgate.run.shared import Shared
+from commitgate.run.wording import Wording, unconstrained, undecoded, unproven, worded
 from commitgate.worker_thread import run_in_thread
 
 if TYPE_CHECKING:
+    from commitgate.backends.translation import Translation
     from commitgate.ledger import Ledger
 
 T = TypeVar("T")
@@ -69,6 +70,11 @@ class Call(Generic[T, R]):
         self._show = show
         self._facts = Facts()
         self._ends_at = inf
+
+    @property
+    def translation(self) -> Translation | None:
+        """Return the contract as a server is sent it; None until that is settled, and where none is sent."""
+        return self._facts.translation
 
     @property
     def contract(self) -> Contract[object] | None:
@@ -189,11 +195,16 @@ class Call(Generic[T, R]):
         return await self._ask(contract, scrutiny)
 
     async def _ask(self, contract: Contract[T], scrutiny: Scrutiny[T]) -> Chosen[T] | Failed:
-        automaton, judge = await self._prepare(contract)
+        order = self._order
+        acts = order.acts or order.effect is not None
+        unfit = await unproven(order.backend, order.model, contract, acts=acts)
+        if unfit is not None:
+            return self._facts.fill(unfit)
+        wording, judge = await self._prepare(contract)
         asking = Asking(
-            order=self._order,
+            order=order,
             contract=contract,
-            automaton=automaton,
+            wording=wording,
             judge=judge,
             checks=scrutiny.checks,
             context=scrutiny.context(),
@@ -210,14 +221,30 @@ class Call(Generic[T, R]):
             )
         return result if isinstance(result, Chosen) else self._facts.fill(result)
 
-    async def _prepare(self, contract: Contract[T]) -> tuple[Automaton, Judge[T]]:
+    async def _prepare(self, contract: Contract[T]) -> tuple[Wording, Judge[T]]:
         clock = time.perf_counter  # the event loop's clock cannot be read in worker threads
         must_keep = self._order.key is not None
         start = clock()
-        automaton, judge = await run_in_thread(lambda: (compile(contract), self._judge(contract, must_keep=must_keep)))
+        wording = await self._worded(contract)
+        judge = await run_in_thread(lambda: self._judge(contract, must_keep=must_keep))
         self._facts.compile_result = "compiled"
         self._facts.compile_s = clock() - start
-        return automaton, judge
+        self._facts.translation = wording.translation
+        return wording, judge
+
+    async def _worded(self, contract: Contract[T]) -> Wording:
+        order = self._order
+        try:
+            wording = await worded(order.backend, contract, tools=order.tools, prompt_schema=order.prompt_schema)
+        except UnsupportedError:
+            if order.fallback is None:
+                raise
+            self._facts.fallback = order.fallback
+            return await unconstrained(contract, prompt_schema=order.prompt_schema)
+        error = undecoded(contract, wording) if order.require == "decoded" else None
+        if error is not None:
+            raise error
+        return wording
 
     @staticmethod
     def _judge(contract: Contract[T], *, must_keep: bool) -> Judge[T]:

@@ -66,17 +66,20 @@ class Conversation:
             return (*self.messages, Message("user", _prompt(contract)))
         return self.messages
 
-    def to_send(self, contract: Contract[object], prompt_schema: PromptSchema) -> tuple[Message, ...]:
+    def to_send(
+        self, contract: Contract[object], prompt_schema: PromptSchema, *, shown: Contract[object] | None = None
+    ) -> tuple[Message, ...]:
         """Return the messages as the model gets them, never empty.
 
         Args:
             contract: what the answer must satisfy.
             prompt_schema: whether the model is shown its schema, and how to refuse where it may.
+            shown: the contract that the model is shown in its place: that of the form in which it must write.
         """
         messages = self.asked(contract)
         if prompt_schema == "none":
             return messages
-        told = _outline(contract)
+        told = _outline(contract if shown is None else shown)
         if contract.refusal:
             told.append(HOW_TO_REFUSE)
         return _with_system(messages, "\n\n".join(told)) if told else messages

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from math import isfinite
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from commitgate.backends.base import BackendIdentity, FinishReason, TextDelta, Usage
 from commitgate.contract import Contract
@@ -29,7 +29,12 @@ from commitgate.outcome import (
 )
 from commitgate.timeouts import Timeouts
 
+if TYPE_CHECKING:
+    from commitgate.backends.translation import Translation
+
 E = TypeVar("E", bound=Ending)
+
+_REPLACEMENT = "\ufffd".encode()
 
 
 @dataclass(slots=True)
@@ -54,6 +59,7 @@ class Facts:
         proposed: JSON of the value about which a person must decide.
         operation_key_digest: as in the receipt.
         effect_key: as in the receipt.
+        translation: the contract as a server was sent it; None where none was.
     """
 
     contract: Contract[object] | None = None
@@ -73,6 +79,8 @@ class Facts:
     proposed: bytes | None = field(default=None, repr=False)
     operation_key_digest: str | None = None
     effect_key: str | None = None
+    translation: Translation | None = None
+    _pieces: int = 0
     _waited_s: float = 0.0
     _requested_at: float = 0.0
     _first_text_at: float | None = None
@@ -102,6 +110,7 @@ class Facts:
         self._requested_at = now
         self._first_text_at = self._last_text_at = None
         self._tokens = 0
+        self._pieces = 0
         self._legal_mass_min, self._legal_mass_sum, self._legal_mass_count = None, 0.0, 0
 
     def note_text(self, delta: TextDelta, now: float) -> None:
@@ -109,6 +118,7 @@ class Facts:
         if self._first_text_at is None:
             self._first_text_at = now
         self._last_text_at = now
+        self._pieces += delta.tokens or 1
         self._tokens = None if delta.tokens is None or self._tokens is None else self._tokens + delta.tokens
         if delta.legal_mass is not None and isfinite(delta.legal_mass):
             least = self._legal_mass_min
@@ -174,7 +184,16 @@ class Facts:
             fallback=self.fallback,
             warnings=self._warnings(),
             usage=self._usage(),
+            tokens_saved=self._tokens_saved(),
+            first_violation=self._first_violation(),
         )
+        if self.translation is not None:
+            receipt = replace(
+                receipt,
+                sent_digest=self.translation.sent.language_digest,
+                differences=self.translation.differences,
+                enforcement_table=self.translation.table,
+            )
         if contract is not None:
             receipt = replace(
                 receipt,
@@ -191,6 +210,7 @@ class Facts:
                 model_revision=identity.model_revision,
                 tokenizer_fingerprint=identity.tokenizer_fingerprint,
                 request_id=identity.request_id,
+                server_dedup=identity.server_dedup,
             )
         if self.tries and receipt.request_id is None:
             receipt = replace(receipt, request_id=self.tries[-1].request_id)
@@ -229,7 +249,23 @@ class Facts:
             found.append("usage_equals_limit")
         if self.is_close_failed:
             found.append("close_failed")
+        if _REPLACEMENT in evidence.passed:
+            found.append("replacement_character")
         return tuple(found)
+
+    def _first_violation(self) -> int | None:
+        violation = None if self.gate is None else self.gate.evidence.violation
+        return None if violation is None else violation.position
+
+    def _tokens_saved(self) -> int | None:
+        """Return what was saved by reading no further; None where the stream was read to its end."""
+        if self.gate is None or self.most_tokens is None:
+            return None
+        evidence = self.gate.evidence
+        is_stopped = evidence.violation is not None and isinstance(self.gate.verdict, Violated)
+        if not is_stopped or evidence.finish is not None or evidence.is_line_lost or evidence.fault is not None:
+            return None
+        return max(0, self.most_tokens - self._pieces)
 
     def _time_per_token(self) -> float | None:
         if self._first_text_at is None or self._last_text_at is None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeAlias, cast, get_args
 
 from typing_extensions import TypeVar
 
-from commitgate.argument import check_finite, check_kind, check_text
+from commitgate.argument import check_choice, check_finite, check_kind, check_text
 from commitgate.backends.base import Backend, Sampling
 from commitgate.contract import Contract, Numbers
 from commitgate.errors import MisuseError
@@ -32,6 +32,10 @@ R = TypeVar("R", default=None)
 
 InProgress: TypeAlias = Literal["raise", "wait"]
 """What to do where another call holds the operation key: raise ``InProgressError``, or wait for it to end."""
+
+Require: TypeAlias = Literal["checked", "decoded"]
+"""``checked``: what cannot be enforced while the answer is written is enforced by the gate after it. ``decoded``: a
+contract with anything of that kind is ``Unsupported``, before anything is sent."""
 
 DEFAULT_APPROVAL_EXPIRES_S = 604_800.0
 """Seconds that a person may take to decide: a week. What was proposed in another week may not be wanted any more."""
@@ -70,11 +74,14 @@ class Order(Generic[T, R]):
         timeouts: limits on the waits.
         retry: what may be asked again.
         fallback: what may be done where the contract cannot be enforced; None nothing.
-        prompt_schema: whether the model is shown the schema.
+        prompt_schema: whether the model is shown the schema; None leaves it to what the server does by itself.
         numbers: how non-integers of plain JSON come out; None leaves it to the contract.
         forced: as in the request.
         in_progress: what to do where another call holds the key.
         approval_expires_s: seconds that a person may take to decide; None without a limit.
+        require: how the contract must be enforced.
+        watch: the acceptor only reports; the stream is read to its end.
+        acts: something is done because of the value, by whoever made this order.
         given: the answer's JSON where no model is asked for it; the backend may be None then.
         input_digest: the input's fingerprint as a row holds it, for what goes on with that row; None makes it anew.
         tools: what the answer may call, where the contract is that of a turn of tools.
@@ -96,11 +103,14 @@ class Order(Generic[T, R]):
     timeouts: Timeouts
     retry: Retry
     fallback: Fallback | None
-    prompt_schema: PromptSchema
+    prompt_schema: PromptSchema | None
     numbers: Numbers | None
     forced: bool
     in_progress: InProgress
     approval_expires_s: float | None
+    require: Require = "checked"
+    watch: bool = False
+    acts: bool = False
     given: bytes | None = field(default=None, repr=False)
     input_digest: str | None = field(default=None, repr=False)
     tools: ToolOffer | None = field(default=None, repr=False)
@@ -131,11 +141,13 @@ class Order(Generic[T, R]):
         timeouts: Timeouts | None,
         retry: Retry | None,
         fallback: Fallback | None,
-        prompt_schema: PromptSchema,
+        prompt_schema: PromptSchema | None,
         numbers: Numbers | None,
         forced: bool,
         in_progress: InProgress,
         approval_expires_s: float | None,
+        require: Require,
+        watch: bool,
     ) -> Order[T, R]:
         """Check what was asked for; the arguments are those of ``Client.stream_structured``.
 
@@ -157,8 +169,12 @@ class Order(Generic[T, R]):
         if input_fingerprint is not None:
             check_text("input_fingerprint", input_fingerprint)
         check_kind("forced", forced, bool, "a bool")
-        if prompt_schema not in ("append", "none"):
-            raise MisuseError(f"prompt_schema must be 'append' or 'none', found {prompt_schema!r}")
+        if prompt_schema not in (None, "append", "none"):
+            raise MisuseError(f"prompt_schema must be 'append', 'none' or None, found {prompt_schema!r}")
+        check_choice("require", require, get_args(Require))
+        check_kind("watch", watch, bool, "a bool")
+        if fallback is not None and require == "decoded":
+            raise MisuseError("require='decoded' and a fallback contradict each other; give one of them")
         if numbers not in (None, "float", "decimal"):
             raise MisuseError(f"numbers must be 'float' or 'decimal', found {numbers!r}")
         if fallback not in (None, "prompt_only"):
@@ -188,6 +204,8 @@ class Order(Generic[T, R]):
             forced=forced,
             in_progress=in_progress,
             approval_expires_s=approval_expires_s,
+            require=require,
+            watch=watch,
             reasoning=reasoning,
         )
 
@@ -282,6 +300,7 @@ __all__ = [
     "InProgress",
     "Order",
     "Refusals",
+    "Require",
     "check_expiry",
     "check_larger",
     "checked_effect",

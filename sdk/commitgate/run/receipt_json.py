@@ -10,6 +10,7 @@ from dataclasses import asdict, fields
 from typing import TypeAlias, cast
 
 from commitgate.backends.base import FinishReason, Usage
+from commitgate.difference import Difference
 from commitgate.gate.layers import Layer, LayerRecord
 from commitgate.outcome import Receipt, ReceiptWarning, TryRecord
 
@@ -25,6 +26,7 @@ def dump_receipt(receipt: Receipt) -> bytes:
     ]
     stored["usage"] = asdict(receipt.usage)
     stored["tries"] = [asdict(record) for record in receipt.tries]
+    stored["differences"] = [asdict(difference) for difference in receipt.differences]
     # In ASCII, because a provider's word may hold half a surrogate pair, which UTF-8 cannot encode.
     return json.dumps(stored, separators=(",", ":")).encode()
 
@@ -47,6 +49,7 @@ def _receipt(stored: _Stored) -> Receipt:
     known["usage"] = Usage(**cast("dict[str, int | None]", stored.get("usage", {})))
     known["tries"] = tuple(_try(record) for record in cast("list[_Stored]", stored.get("tries", [])))
     known["warnings"] = tuple(cast("list[ReceiptWarning]", stored.get("warnings", [])))
+    known["differences"] = tuple(_difference(each) for each in cast("list[_Stored]", stored.get("differences", [])))
     finish = stored.get("finish")
     known["finish"] = None if finish is None else FinishReason(cast(str, finish))
     return Receipt(**known)  # pyright: ignore[reportArgumentType] - the fields were dumped from a receipt
@@ -56,6 +59,11 @@ def _try(record: _Stored) -> TryRecord:
     known = {entry.name: record[entry.name] for entry in fields(TryRecord) if entry.name in record}
     known["usage"] = Usage(**cast("dict[str, int | None]", record.get("usage", {})))
     return TryRecord(**known)  # pyright: ignore[reportArgumentType] - the fields were dumped from a record
+
+
+def _difference(record: _Stored) -> Difference:
+    known = {entry.name: record[entry.name] for entry in fields(Difference) if entry.name in record}
+    return Difference(**known)  # pyright: ignore[reportArgumentType] - the fields were dumped from a difference
 
 
 def _layer(record: _Stored) -> LayerRecord:

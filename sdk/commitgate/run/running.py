@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Generic
+from typing import TYPE_CHECKING, Generic
 
 import anyio
 from typing_extensions import TypeVar
@@ -15,6 +15,9 @@ from commitgate.run.active import running_call
 from commitgate.run.mailbox import Mailbox
 from commitgate.run.order import Order
 from commitgate.run.shared import Shared
+
+if TYPE_CHECKING:
+    from commitgate.backends.translation import Translation
 
 T = TypeVar("T", default=object)
 R = TypeVar("R", default=None)
@@ -69,6 +72,11 @@ class Running(Generic[T, R]):
     def contract(self) -> Contract[object] | None:
         """Return what the answer must satisfy; None until it is built."""
         return self._call.contract
+
+    @property
+    def translation(self) -> Translation | None:
+        """Return the contract as a server is sent it; None until that is settled, and where none is sent."""
+        return self._call.translation
 
     @property
     def operation_key(self) -> str | None:

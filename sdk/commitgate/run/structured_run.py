@@ -6,6 +6,8 @@ from typing import Generic
 
 from typing_extensions import TypeVar
 
+from commitgate.difference import Difference
+from commitgate.json_value import JsonSchema
 from commitgate.outcome import Outcome
 from commitgate.preview import Preview, Reset
 from commitgate.run.handle import RunHandle
@@ -105,6 +107,18 @@ class StructuredRun(RunHandle, Generic[T, R]):
     def is_done(self) -> bool:
         """Say whether the call has ended."""
         return self._running.done.is_set()
+
+    @property
+    def sent_schema(self) -> JsonSchema | None:
+        """Return the JSON Schema that the server was sent; None until it is settled, and where none is sent."""
+        translation = self._running.translation
+        return None if translation is None else translation.schema
+
+    @property
+    def differences(self) -> tuple[Difference, ...]:
+        """Return where the constraint as sent is not the contract's; empty until it is settled."""
+        translation = self._running.translation
+        return () if translation is None else translation.differences
 
     async def _next(self, reader: MailboxReader) -> Preview | Reset:
         self._check_entered()

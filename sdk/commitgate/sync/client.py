@@ -23,7 +23,7 @@ from commitgate.retry import Retry, RetryBudget
 from commitgate.run.active import Drained
 from commitgate.run.approval import PendingApproval
 from commitgate.run.conversation import MessageLike, PromptSchema
-from commitgate.run.order import DEFAULT_APPROVAL_EXPIRES_S, InProgress
+from commitgate.run.order import DEFAULT_APPROVAL_EXPIRES_S, InProgress, Require
 from commitgate.sync.bridge import Bridge
 from commitgate.sync.structured_run import StructuredRun
 from commitgate.sync.tools_face import ToolsFace
@@ -108,11 +108,13 @@ class Client(ToolsFace):
         timeouts: Timeouts | None = None,
         retry: Retry | None = None,
         fallback: Fallback | None = None,
-        prompt_schema: PromptSchema = "append",
+        prompt_schema: PromptSchema | None = None,
         numbers: Numbers | None = None,
         forced: bool = True,
         in_progress: InProgress = "raise",
         approval_expires_s: float | None = DEFAULT_APPROVAL_EXPIRES_S,
+        require: Require = "checked",
+        watch: bool = False,
     ) -> Outcome[T, R]:
         """Make one call and wait for its end. The arguments are those of ``stream_structured``.
 
@@ -147,6 +149,8 @@ class Client(ToolsFace):
                 forced=forced,
                 in_progress=in_progress,
                 approval_expires_s=approval_expires_s,
+                require=require,
+                watch=watch,
             )
         )
 
@@ -172,11 +176,13 @@ class Client(ToolsFace):
         timeouts: Timeouts | None = None,
         retry: Retry | None = None,
         fallback: Fallback | None = None,
-        prompt_schema: PromptSchema = "append",
+        prompt_schema: PromptSchema | None = None,
         numbers: Numbers | None = None,
         forced: bool = True,
         in_progress: InProgress = "raise",
         approval_expires_s: float | None = DEFAULT_APPROVAL_EXPIRES_S,
+        require: Require = "checked",
+        watch: bool = False,
     ) -> StructuredRun[T, R]:
         """Prepare one call; it starts when the returned run is entered.
 
@@ -206,7 +212,8 @@ class Client(ToolsFace):
             retry: what may be asked again; None takes the defaults: up to three requests as long as nothing came.
             fallback: ``prompt_only`` lets a contract of ``Risk.DRAFT`` be asked for by the prompt alone where the
                 backend cannot enforce it; the gate judges the answer all the same, and the outcome says so.
-            prompt_schema: whether the schema is shown to the model.
+            prompt_schema: whether the schema is shown to the model (``append``) or not (``none``); None shows it where
+                the server does not do so by itself.
             numbers: whether non-integers of plain JSON come as ``"float"`` or ``"decimal"``; None takes what a contract
                 says, else floats.
             forced: whether runs that only one text can follow may be fed without asking the model.
@@ -214,6 +221,10 @@ class Client(ToolsFace):
                 waits until that call has ended or died, and then replays or goes on.
             approval_expires_s: seconds that a person may take to decide, where ``approve`` asks for one; None without
                 a limit.
+            require: ``"decoded"`` ends a call as ``Unsupported`` before anything is sent where part of its contract
+                could be enforced only after the answer was written; ``"checked"`` leaves that part to the gate.
+            watch: an answer is read to its end whatever stands in it, and not stopped at the first impossible byte. Its
+                verdict is the same; the receipt's ``first_violation`` tells where it would have been stopped.
 
         Raises:
             MisuseError: the call contradicts itself; nothing was sent or written.
@@ -244,6 +255,8 @@ class Client(ToolsFace):
                 forced=forced,
                 in_progress=in_progress,
                 approval_expires_s=approval_expires_s,
+                require=require,
+                watch=watch,
             )
         )
         return StructuredRun(run, self._bridge)

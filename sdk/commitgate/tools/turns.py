@@ -141,6 +141,7 @@ class Turns(Generic[A]):
             tools=self._language.offer,
             strict_limit=order.strict_limit,
             reasoning=order.reasoning,
+            acts=any(tool.kind != "read" for tool in self._language.tools),
         )
 
     async def read(self, outcome: Committed[JsonValue, None], number: int) -> Turn[A] | Failed:

@@ -1,4 +1,4 @@
-"""Say a contract in a server's own subset of JSON Schema, and put the answer back into the contract's shape. Sans-IO."""
+"""Say a contract in a server's own subset, and put the answer back into the contract's shape. Sans-IO."""
 
 from commitgate.backends.translation.translation import (
     Difference,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
+from commitgate.difference import Difference, DifferenceKind
 from commitgate.json_value import JsonSchema
 
 if TYPE_CHECKING:
@@ -13,30 +14,6 @@ if TYPE_CHECKING:
 
 Form: TypeAlias = Literal["json_schema", "regex", "choices", "grammar", "prompt"]
 """In which field of a request the constraint goes; ``prompt``: in none, the server does not constrain the answer."""
-
-DifferenceKind: TypeAlias = Literal["checked", "narrowed", "nullable", "wrapped", "rewritten"]
-"""``checked``: not sent, enforced by the gate after generation. ``narrowed``: the server allows less than the contract.
-``nullable``: an optional property is required and may be null, which is taken out again. ``wrapped``: the value is a
-member of an object, which is taken off again. ``rewritten``: said in other words that mean the same."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
-    """Name one place where the constraint as sent is not the contract's.
-
-    Attributes:
-        kind: what sort of difference.
-        pointer: JSON pointer (RFC 6901) of the place in the contract's schema; of a tool's parameters in theirs.
-        keyword: the keyword; of a text that is no JSON ``regex``, ``grammar``, ``choices`` or ``machine``.
-        reason: why, in words, without payload.
-        tool: the tool whose parameters it is about; None for the answer.
-    """
-
-    kind: DifferenceKind
-    pointer: str
-    keyword: str
-    reason: str
-    tool: str | None = None
 
 
 class Restorer(Protocol):

@@ -1,0 +1,253 @@
+"""Read answers in the form of OpenAI's chat completions, as a stream of chunks or whole.
+
+One reader reads them from all servers that speak so: where servers differ, they differ in what they leave out, send as
+null, repeat or add, and each such way is read everywhere.
+
+Source: OpenAI's reference of chat completions and its streams; vLLM 0.33, SGLang 0.5.23, llama.cpp 0c1e570, TGI 3.3 and
+Ollama as their sources write them; Azure's, OpenRouter's and DeepSeek's documented additions.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable
+from typing import Final, Literal, TypeAlias
+
+from commitgate.backends.base import (
+    Fault,
+    Notice,
+    ProseDelta,
+    ReasoningDelta,
+    RefusalDelta,
+    StreamEvent,
+    TextDelta,
+    Usage,
+)
+from commitgate.backends.dialect import Expected
+from commitgate.backends.dialects.chat_calls import CallReader
+from commitgate.backends.text_join import TextJoiner
+from commitgate.backends.wire.errors import error_fault
+from commitgate.backends.wire.wire_event import WireEvent, WireFaultError
+from commitgate.backends.words import read_finish
+from commitgate.json_value import JsonObject, JsonValue
+
+_Holder: TypeAlias = Literal["delta", "message"]
+
+_REASONING: Final = ("reasoning_content", "reasoning")
+"""The fields that servers put a model's thoughts into; where both are there, they say the same."""
+
+
+class ChatReader:
+    """Read the events of one answer.
+
+    Args:
+        expected: what the answer is expected to hold.
+
+    Attributes:
+        finish_native: the server's own finish word; None while there is none.
+        is_terminal: the end marker ``[DONE]`` was read.
+    """
+
+    __slots__ = (
+        "_calls",
+        "_expected",
+        "_has_failed",
+        "_is_whole",
+        "_reasoning",
+        "_refusal",
+        "_text",
+        "_uses_calls",
+        "finish_native",
+        "is_terminal",
+    )
+
+    def __init__(self, expected: Expected) -> None:
+        self.finish_native: str | None = None
+        self.is_terminal = False
+        self._expected = expected
+        self._calls = CallReader(expected.answer_tool)
+        self._text = TextJoiner()
+        self._reasoning = TextJoiner()
+        self._refusal = _Words()
+        self._uses_calls = False
+        self._is_whole = False
+        self._has_failed = False
+
+    def read(self, event: WireEvent) -> Iterable[StreamEvent]:
+        """Return what one chunk means.
+
+        Raises:
+            WireFaultError: it is not of the form.
+        """
+        value = event.value
+        if value is None:
+            self.is_terminal = True
+            return ()
+        return self._read(event, value, "delta")
+
+    def read_whole(self, event: WireEvent) -> Iterable[StreamEvent]:
+        """Return what one whole answer means.
+
+        Raises:
+            WireFaultError: it is not of the form.
+        """
+        self._is_whole = True
+        if event.value is None:
+            raise WireFaultError("not_an_answer", "the body is no answer")
+        found = self._read(event, event.value, "message")
+        if not found and self.finish_native is None:
+            raise WireFaultError("not_an_answer", "the body is no answer")
+        return found
+
+    def close(self) -> Iterable[StreamEvent]:
+        """Return what a clean end of the body adds: where the end came without its marker, that it did."""
+        is_missing = not (self.is_terminal or self._is_whole or self._has_failed) and self.finish_native is not None
+        return (Notice("missing_done"),) if is_missing else ()
+
+    def _read(self, event: WireEvent, value: JsonObject, holder: _Holder) -> list[StreamEvent]:
+        if value.get("error") or value.get("object") == "error" or event.name == "error":
+            return self._fail(value)
+        found: list[StreamEvent] = []
+        # Behind its end marker a stream holds nothing, and behind a failure nothing that would change what it was.
+        is_over = self.is_terminal or self._has_failed
+        choices = value.get("choices")
+        at, choice = (0, None) if is_over or not choices else _first(choices)
+        if choice is not None:
+            self._read_choice(choice, event.data, at, holder, found)
+        counts = value.get("usage") or (_usage_of_groq(value) if "x_groq" in value else None)
+        if counts:
+            found.append(_usage(counts))
+        if choice is not None and (word := choice.get("finish_reason")):
+            self._finish(word, choice, found)
+        return found
+
+    def _read_choice(
+        self, choice: JsonObject, data: bytes, at: int, holder: _Holder, found: list[StreamEvent]
+    ) -> None:
+        message = choice.get(holder)
+        if message is None and holder == "delta":
+            holder = "message"
+            message = choice.get(holder)
+        if message is None:
+            return
+        if not isinstance(message, dict):
+            raise _wrong(holder)
+        self._read_message(message, data, at, holder, found)
+
+    def _read_message(
+        self, message: JsonObject, data: bytes, at: int, holder: _Holder, found: list[StreamEvent]
+    ) -> None:
+        for name in _REASONING:
+            thoughts = message.get(name)
+            if thoughts:
+                if not isinstance(thoughts, str):
+                    raise _wrong(name)
+                found.append(ReasoningDelta(self._reasoning.feed(thoughts)))
+                break
+        text = message.get("content")
+        if text:
+            if not isinstance(text, str):
+                raise _wrong("content")
+            self._read_text(text, found)
+        words = message.get("refusal")
+        if words:
+            if not isinstance(words, str):
+                raise _wrong("refusal")
+            if joined := self._refusal.feed(words):
+                found.append(RefusalDelta(joined))
+        calls = message.get("tool_calls")
+        if calls:
+            self._uses_calls = True
+            place = ("choices", at, holder, "tool_calls")
+            found.extend(self._calls.read(calls, data, place, is_whole=self._is_whole))
+        elif not self._uses_calls and (call := message.get("function_call")):
+            # Some servers say a call in both forms; the newer one counts.
+            found.extend(self._calls.read_old(call, data, ("choices", at, holder, "function_call")))
+
+    def _read_text(self, text: str, found: list[StreamEvent]) -> None:
+        if self._expected.answer_tool is not None:
+            return  # words beside the call that is the answer
+        data = self._text.feed(text)
+        found.append(ProseDelta(data) if self._expected.offers_tools else TextDelta(data))
+
+    def _finish(self, word: JsonValue, choice: JsonObject, found: list[StreamEvent]) -> None:
+        if not isinstance(word, str):
+            raise _wrong("finish_reason")
+        if word == self.finish_native:
+            return  # some servers repeat it with the usage
+        if self.finish_native is None:
+            self.finish_native = word
+        expects_calls = self._expected.offers_tools or self._expected.answer_tool is not None
+        end = read_finish(word, offers_tools=expects_calls)
+        if isinstance(end, Fault):
+            self._has_failed = True
+            error = choice.get("error")
+            end = error_fault(error) if isinstance(error, dict) else end
+        found.append(end)
+
+    def _fail(self, value: JsonObject) -> list[StreamEvent]:
+        """Return the failure that the server tells of; nothing where it told of one before."""
+        if self._has_failed:
+            return []
+        self._has_failed = True
+        choices = value.get("choices")
+        choice = _first(choices)[1] if isinstance(choices, list) else None
+        word = None if choice is None else choice.get("finish_reason")
+        if isinstance(word, str) and word and self.finish_native is None:
+            self.finish_native = word
+        return [error_fault(value)]
+
+
+class _Words:
+    """Join the texts of deltas where one may end between the two halves of a character."""
+
+    __slots__ = ("_decoder", "_joiner")
+
+    def __init__(self) -> None:
+        self._joiner = TextJoiner()
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def feed(self, text: str) -> str:
+        return self._decoder.decode(self._joiner.feed(text))
+
+
+def _first(choices: JsonValue) -> tuple[int, JsonObject | None]:
+    """Return the first answer of those that were asked for, and its place; it need not come first."""
+    if not isinstance(choices, list):
+        raise _wrong("choices")
+    for at, choice in enumerate(choices):
+        if not isinstance(choice, dict):
+            raise _wrong("choices")
+        if not choice.get("index"):
+            return at, choice
+    return 0, None
+
+
+def _usage_of_groq(value: JsonObject) -> JsonValue:
+    extra = value.get("x_groq")
+    return extra.get("usage") if isinstance(extra, dict) else None
+
+
+def _usage(counts: JsonValue) -> Usage:
+    if not isinstance(counts, dict):
+        raise _wrong("usage")
+    details = counts.get("completion_tokens_details")
+    return Usage(
+        input_tokens=_count(counts, "prompt_tokens"),
+        output_tokens=_count(counts, "completion_tokens"),
+        reasoning_tokens=_count(details, "reasoning_tokens") if isinstance(details, dict) else None,
+    )
+
+
+def _count(counts: JsonObject, name: str) -> int | None:
+    value = counts.get(name)
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
+        raise _wrong(f"usage.{name}")
+    return value
+
+
+def _wrong(field: str) -> WireFaultError:
+    return WireFaultError("wrong_type", f"{field} of an answer is of another type than its format says")
+
+
+__all__ = ["ChatReader"]
