@@ -129,10 +129,13 @@ class Expected:
         offers_tools: tools were offered in the server's own form: its calls are ``ToolDelta``, text beside them
             ``ProseDelta``, and the finish words of calls mean the end.
         answer_tool: the custom tool whose input is the answer itself, as text; None where there is none.
+        most_tokens: most output tokens that were asked for; an answer that counts so many may have been cut by a server
+            that calls it complete all the same. None where the format tells of a cut for sure.
     """
 
     offers_tools: bool = False
     answer_tool: str | None = None
+    most_tokens: int | None = None
 
 
 class UnwritableError(Exception):
