@@ -46,7 +46,7 @@ ENDINGS: list[tuple[str, list[Step], str]] = [
     ("valid JSON, and the line just ends", [{"text": PAYMENT}, {"close": "eof"}], "disconnected"),
     ("half an answer, and the line breaks", [{"text": PAYMENT[:10]}, {"close": "rst"}], "disconnected"),
     ("the line breaks after the finish", [*GOOD, {"close": "rst"}], "committed"),
-    ("the provider fails after the finish", [*GOOD, {"fault": "server"}], "committed"),
+    ("the provider takes its finish back", [*GOOD, {"fault": "server"}], "unavailable"),
     ("the provider fails midway", [{"text": PAYMENT[:10]}, {"fault": "overload"}], "unavailable"),
     ("the provider fails at once", [{"fault": "rate_limit", "status": 429}], "unavailable"),
     ("a finish that nobody knows", [{"text": PAYMENT}, {"finish": "eos_maybe"}], "unavailable"),

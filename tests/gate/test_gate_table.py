@@ -87,7 +87,7 @@ FOLLOWS = {
     "finished": """text: ended late; space: ended late; prose: ended late; refusal: ended late; usage: finished whole;
         ping: finished whole; notice: finished whole; stop: ended late; length: ended late; context: ended late;
         paused: ended late; filter: ended late; decline: ended late; malformed: ended late; abort: ended late;
-        unknown: ended late; fault: ended whole; dead end: ended late; lost: ended whole; close: ended whole""",
+        unknown: ended late; fault: ended fault; dead end: ended late; lost: ended whole; close: ended whole""",
 }
 CASES = [
     (before, *(word.strip() for word in case.split(":")))

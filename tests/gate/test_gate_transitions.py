@@ -4,6 +4,7 @@ import pytest
 from gate_play import PAYMENT, chunked, gate_of, play
 
 from commitgate.backends.base import (
+    ConnectionLost,
     DeadEndReached,
     Event,
     Fault,
@@ -53,7 +54,8 @@ CASES: list[tuple[str, list[Event], type]] = [
     ("whole and stop", [text(PAYMENT), STOP], Whole),
     ("whole, white space around, stop", [text(b" \n" + PAYMENT + b"\n "), STOP], Whole),
     ("whole, stop, counts", [text(PAYMENT), STOP, Usage(1, 2)], Whole),
-    ("whole, stop, line breaks", [text(PAYMENT), STOP, FAULT], Whole),
+    ("whole, stop, line breaks", [text(PAYMENT), STOP, ConnectionLost()], Whole),
+    ("whole, stop, taken back", [text(PAYMENT), STOP, FAULT], Unavailable),
     ("whole and bare end", [text(PAYMENT)], Disconnected),
     ("whole and length", [text(PAYMENT), LENGTH], Truncated),
     ("whole and filter", [text(PAYMENT), FILTER], Filtered),

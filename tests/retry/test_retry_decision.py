@@ -14,7 +14,7 @@ GENEROUS = Retry(attempts=5, restarts=5, reasks=5, larger_max_tokens=4_096)
 TRANSPORT = {
     *(("TimedOut", phase) for phase in ("pool", "connect", "first_event", "idle", "progress")),
     *(("Disconnected", kind) for kind in ("ended", "lost", "aborted")),
-    *(("Unavailable", kind) for kind in ("rate_limit", "overload", "server", "in_progress")),
+    *(("Unavailable", kind) for kind in ("rate_limit", "overload", "server", "unreachable", "in_progress")),
 }
 LOST = VARIANTS["Disconnected", "lost"]
 CUT = VARIANTS["Truncated", "max_tokens"]

@@ -11,6 +11,8 @@ from commitgate.sync.bridge import BlockingIterator, Bridge
 from commitgate.sync.handle import RunHandle
 
 if TYPE_CHECKING:
+    from commitgate.difference import Difference
+    from commitgate.json_value import JsonSchema
     from commitgate.outcome import Outcome
     from commitgate.run.structured_run import StructuredRun as AsynchronousRun
 
@@ -96,6 +98,16 @@ class StructuredRun(RunHandle, Generic[T, R]):
         if self._outcome is None:
             self._outcome = self._bridge.wait(self._run.outcome)
         return self._outcome
+
+    @property
+    def sent_schema(self) -> JsonSchema | None:
+        """Return the JSON Schema that the server was sent; None until it is settled, and where none is sent."""
+        return self._run.sent_schema
+
+    @property
+    def differences(self) -> tuple[Difference, ...]:
+        """Return where the constraint as sent is not the contract's; empty until it is settled."""
+        return self._run.differences
 
     @property
     def is_done(self) -> bool:

@@ -20,8 +20,9 @@ Each step of a script is a dict with one main key:
   ``SAFETY``; a word that nobody knows is played, too; beside it ``native``, the word to report in its place;
 - ``{"done": True}``: the wire's end marker, which proves nothing;
 - ``{"fault": kind}``: the provider fails; the kind is ``rate_limit``, ``overload``, ``server``, ``auth``, ``quota``,
-  ``bad_request``, ``in_progress``, ``conflict``, ``protocol``, ``unknown_finish`` or ``model``; beside it ``message``,
-  ``status``, ``code``, ``retry_after_s``, ``request_id``;
+  ``bad_request``, ``constraint`` (which ends as ``Unsupported``), ``unreachable``, ``untrusted``, ``in_progress``,
+  ``conflict``, ``protocol``, ``unknown_finish`` or ``model``; beside it ``message``, ``status``, ``code``,
+  ``retry_after_s``, ``request_id``;
 - ``{"dead_end": cause}``: no token is legal; the cause is ``schema``, ``tokenizer``, ``prefix`` or
   ``truncation_order``; beside it ``prefix_tokens``, ``explanation``;
 - ``{"event": dict}``: an event as a provider sends it: an error, counts, ``response.completed``, ``.incomplete`` or
