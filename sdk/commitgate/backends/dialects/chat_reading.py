@@ -121,9 +121,7 @@ class ChatReader:
             self._finish(word, choice, found)
         return found
 
-    def _read_choice(
-        self, choice: JsonObject, data: bytes, at: int, holder: _Holder, found: list[StreamEvent]
-    ) -> None:
+    def _read_choice(self, choice: JsonObject, data: bytes, at: int, holder: _Holder, found: list[StreamEvent]) -> None:
         message = choice.get(holder)
         if message is None and holder == "delta":
             holder = "message"

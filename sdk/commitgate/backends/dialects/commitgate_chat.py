@@ -1,0 +1,74 @@
+"""Speak the chat completions of this project's own server, ``commitgate serve``.
+
+The server enforces every keyword or refuses it, knows every field or refuses it, and answers a repeated
+``Idempotency-Key`` with the answer that it gave: nothing has to be probed there.
+
+Source: docs/server-protocol.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from commitgate.backends.base import Sampling
+from commitgate.backends.dialect import Answer, Outgoing, ServerFacts, ServerIdentity
+from commitgate.backends.dialects.chat_dialect import ChatDialect, asked
+from commitgate.backends.dialects.chat_writing import drawing_of, effort_of
+from commitgate.backends.dialects.identity_reading import is_ready, names, object_in, objects
+from commitgate.backends.dialects.vllm_chat import structured_outputs
+from commitgate.backends.translation import Translation
+from commitgate.json_value import JsonObject
+from commitgate.reasoning import Reasoning
+
+_FACTS: Final = ServerFacts(
+    name="commitgate_chat",
+    title="commitgate serve",
+    vendor=None,
+    base_url=None,
+    base_url_variable="COMMITGATE_SERVER_URL",
+    version_segment="v1",
+    key_variables=("COMMITGATE_SERVER_KEY",),
+    forms=frozenset({"json_schema", "regex", "choices", "grammar"}),
+    notations=frozenset({"gbnf", "lark"}),
+    proof_of_end="a finish_reason of the first choice",
+    end_marker="[DONE]",
+    offers_tools=True,
+    honours_keys=True,
+    is_trusted=True,
+)
+
+
+class CommitgateChatDialect(ChatDialect):
+    """Write and read the chat completions of ``commitgate serve``."""
+
+    def __init__(self) -> None:
+        super().__init__(_FACTS, needs_model=True)
+
+    def handshake(self, model: str) -> Sequence[Outgoing]:
+        """Return the requests for health and the list of models."""
+        return asked("//health", "/models")
+
+    def identify(self, model: str, answers: Sequence[Answer]) -> ServerIdentity:
+        """Read health and the list of models."""
+        health, models = answers
+        return ServerIdentity(
+            is_ready=is_ready(health, models),
+            models=names(objects(object_in(models), "data"), "id"),
+            engine="commitgate",
+        )
+
+    def _drawing(self, sampling: Sampling) -> JsonObject:
+        members: JsonObject = {"max_completion_tokens": sampling.max_tokens, **drawing_of(sampling)}
+        if sampling.top_k is not None:
+            members["top_k"] = sampling.top_k
+        return members
+
+    def _thoughts(self, reasoning: Reasoning | None) -> JsonObject:
+        return effort_of(_FACTS, reasoning)
+
+    def _constraint(self, translation: Translation) -> JsonObject:
+        return structured_outputs(translation)
+
+
+__all__ = ["CommitgateChatDialect"]
