@@ -128,7 +128,7 @@ def _of_texts(place: str, schema: JsonObject) -> Iterator[Case]:
     if has_length and "type" not in schema:
         yield "untyped_length", place, next(word for word in schema if word in _LENGTHS)
     if isinstance(pattern, str):
-        yield from ((case, place, "pattern") for case in _pattern_cases(pattern))
+        yield from ((case, place, "pattern") for case in pattern_cases(pattern))
         if has_length:
             yield "pattern_with_length", place, "pattern"
     if isinstance(named, str):
@@ -138,7 +138,8 @@ def _of_texts(place: str, schema: JsonObject) -> Iterator[Case]:
             yield "format_with_length", place, "format"
 
 
-def _pattern_cases(pattern: str) -> Iterator[str]:
+def pattern_cases(pattern: str) -> Iterator[str]:
+    """Yield the short name of each case that stands in a pattern."""
     is_bound = pattern.startswith("^") and pattern.endswith("$") and not pattern.endswith("\\$")
     yield "anchored_pattern" if is_bound else "unanchored_pattern"
     if _LOOK.search(pattern):
@@ -246,4 +247,4 @@ def _of_references(document: SchemaDocument, place: str, schema: JsonObject) -> 
         yield "described_reference", place, "$ref"
 
 
-__all__ = ["Case", "cases_of"]
+__all__ = ["Case", "cases_of", "pattern_cases"]

@@ -16,6 +16,9 @@ from typing import Literal, TypeAlias
 
 Basis: TypeAlias = Literal["measured", "documented"]
 
+TABLE_VERSION = "2026-11-30"
+"""When the table last changed; goes into receipts. A new one with every change of a fact, a limit or a case."""
+
 
 class Reaction(StrEnum):
     """Say what a vendor does with one case.
@@ -406,4 +409,15 @@ def _source(vendor: Vendor, case: str) -> str:
 FACTS: Mapping[tuple[str, str], Fact] = _facts()
 """What each vendor does with each case, by the short names of both."""
 
-__all__ = ["CASES", "FACTS", "VENDORS", "VENDOR_LIMITS", "Basis", "Fact", "Reaction", "Vendor", "VendorLimit"]
+__all__ = [
+    "CASES",
+    "FACTS",
+    "TABLE_VERSION",
+    "VENDORS",
+    "VENDOR_LIMITS",
+    "Basis",
+    "Fact",
+    "Reaction",
+    "Vendor",
+    "VendorLimit",
+]

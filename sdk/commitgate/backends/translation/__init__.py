@@ -1,5 +1,7 @@
-"""Say a contract in a server's own subset, and put the answer back into the contract's shape. Sans-IO."""
+"""Say a contract in the words that one server takes, and put the answer back into the contract's shape. Sans-IO."""
 
+from commitgate.backends.translation.shapes import SAME, TextShape
+from commitgate.backends.translation.translating import translate
 from commitgate.backends.translation.translation import (
     Difference,
     DifferenceKind,
@@ -9,4 +11,14 @@ from commitgate.backends.translation.translation import (
     Translation,
 )
 
-__all__ = ["Difference", "DifferenceKind", "Form", "Restorer", "Shape", "Translation"]
+__all__ = [
+    "SAME",
+    "Difference",
+    "DifferenceKind",
+    "Form",
+    "Restorer",
+    "Shape",
+    "TextShape",
+    "Translation",
+    "translate",
+]

@@ -1,0 +1,45 @@
+"""Say a contract in the words of one server, and note whatever that changes. Sans-IO."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commitgate.backends.translation.shapes import SAME
+from commitgate.backends.translation.text_forms import translate_text
+from commitgate.backends.translation.translation import Translation
+from commitgate.backends.translation.vendor_words import table_version
+from commitgate.contract import Contract
+
+if TYPE_CHECKING:
+    from commitgate.backends.dialect import ServerFacts
+    from commitgate.tools.offer import ToolOffer
+
+
+def translate(
+    contract: Contract[object],
+    facts: ServerFacts,
+    *,
+    tools: ToolOffer | None = None,
+    native_tools: bool = False,
+) -> Translation:
+    """Return a contract in a server's words, with what is not as the contract says it.
+
+    Args:
+        contract: what the answer must satisfy; of a turn of tools the turn's.
+        facts: what the server takes.
+        tools: what the turn may call; None where it may call nothing.
+        native_tools: the tools are offered in the server's own form, each with its own parameters.
+
+    Raises:
+        UnsupportedError: the server cannot be asked for it, not even in part; the message names the place and says
+            what to write instead.
+        LimitExceededError: what would be sent is larger than a limit of the contract allows.
+    """
+    if contract.text is not None:
+        return translate_text(contract, facts)
+    return Translation(
+        sent=contract, form="json_schema", schema=contract.shown_schema, shape=SAME, table=table_version(facts)
+    )
+
+
+__all__ = ["translate"]
