@@ -74,38 +74,84 @@ FAULT_WORDS: Mapping[str, FaultKind] = {
 """Finish words that tell of a failure."""
 
 _BY_KIND: Mapping[FaultKind, tuple[str, ...]] = {
-    "rate_limit": ("rate_limit_error", "rate_limit_exceeded", "RESOURCE_EXHAUSTED"),
-    "quota": ("insufficient_quota", "billing_error"),
-    "overload": ("overloaded_error", "overloaded", "unavailable_error", "UNAVAILABLE"),
-    "server": (
-        "server_error",
-        "api_error",
-        "timeout_error",
-        "INTERNAL",
-        "DEADLINE_EXCEEDED",
-        "generation",
-        "incomplete_generation",
+    "rate_limit": (
+        "rate_limit_error",
+        "rate_limit_exceeded",
+        "RESOURCE_EXHAUSTED",
+        "resource_exhausted",
+        "RateLimitError",
+        "too_many_requests",
     ),
-    "auth": ("authentication_error", "permission_error", "invalid_api_key", "UNAUTHENTICATED", "PERMISSION_DENIED"),
+    "quota": ("insufficient_quota", "billing_error", "billing_hard_limit_reached", "quota_exceeded"),
+    "overload": (
+        "overloaded_error",
+        "overloaded",
+        "unavailable_error",
+        "UNAVAILABLE",
+        "unavailable",
+        "ServiceUnavailableError",
+        "slow_down",
+    ),
+    "server": ("timeout_error", "DEADLINE_EXCEEDED", "deadline_exceeded", "generation", "incomplete_generation"),
+    "auth": (
+        "authentication_error",
+        "permission_error",
+        "invalid_api_key",
+        "UNAUTHENTICATED",
+        "unauthenticated",
+        "PERMISSION_DENIED",
+        "permission_denied",
+        "API_KEY_INVALID",
+        "AuthenticationError",
+        "PermissionDeniedError",
+    ),
     "bad_request": (
-        "invalid_request_error",
         "not_found_error",
         "model_not_found",
         "request_too_large",
         "not_supported_error",
         "exceed_context_size_error",
+        "context_length_exceeded",
         "invalid_prompt",
         "invalid_json_schema",
         "validation",
-        "INVALID_ARGUMENT",
-        "FAILED_PRECONDITION",
-        "NOT_FOUND",
+        "NotFoundError",
     ),
     "in_progress": ("idempotency_in_progress",),
     "conflict": ("idempotency_key_reused",),
 }
 
-FAULT_CODES: Mapping[str, FaultKind] = {code: kind for kind, codes in _BY_KIND.items() for code in codes}
+_GENERIC: Mapping[FaultKind, tuple[str, ...]] = {
+    "server": (
+        "server_error",
+        "api_error",
+        "INTERNAL",
+        "internal",
+        "internal_error",
+        "internal_server_error",
+        "InternalServerError",
+    ),
+    "bad_request": (
+        "invalid_request_error",
+        "invalid_request",
+        "BadRequestError",
+        "UnprocessableEntityError",
+        "INVALID_ARGUMENT",
+        "invalid_argument",
+        "FAILED_PRECONDITION",
+        "failed_precondition",
+        "NOT_FOUND",
+        "not_found",
+    ),
+}
+"""Words that some providers send with every status of a kind: one of these says less than the status beside it."""
+
+_TELLING_CODES: Mapping[str, FaultKind] = {code: kind for kind, codes in _BY_KIND.items() for code in codes}
+
+FAULT_CODES: Mapping[str, FaultKind] = {
+    **_TELLING_CODES,
+    **{code: kind for kind, codes in _GENERIC.items() for code in codes},
+}
 """What sort of failure the codes and types of error objects mean."""
 
 _STATUS_KINDS: Mapping[int, FaultKind] = {
@@ -143,11 +189,13 @@ def fault_kind(status: int | None, codes: Iterable[str]) -> FaultKind:
 
     Args:
         status: the status that it came with, or that its object names, where there is one >= 300.
-        codes: the codes and types that its object names, the most telling first. A known one beats the status.
+        codes: the codes and types that its object names, the most telling first. A known one beats the status, unless
+            it is one of those that say no more than that the request or the server is to blame.
     """
-    for code in codes:
-        if code in FAULT_CODES:
-            return FAULT_CODES[code]
+    known = _TELLING_CODES if status is not None and status >= 400 else FAULT_CODES
+    kind: FaultKind | None = next((known[code] for code in codes if code in known), None)
+    if kind is not None and not (status == 429 and kind == "overload"):
+        return kind
     if status is None:
         return "server"
     if status < 400:

@@ -1,0 +1,249 @@
+"""Read one answer of a server: its status, its content type, its bytes, and whether they really ended. Sans-IO.
+
+What wins where several things are true of one answer: an error that the server tells of wins over a finish; a finish
+wins over bytes behind it that are no event, and over how the line went down; nothing else proves an end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from commitgate.backends.base import ConnectionLost, Fault, Finish, Ping, StreamEvent
+from commitgate.backends.dialect import EventReader
+from commitgate.backends.wire.errors import (
+    MAX_ERROR_BODY_BYTES,
+    Failure,
+    read_answer,
+    read_error,
+    read_foreign,
+    request_id,
+    tells_error,
+)
+from commitgate.backends.wire.event_json import read_event, read_object
+from commitgate.backends.wire.json_body import JsonBodyDecoder
+from commitgate.backends.wire.ndjson import NdjsonDecoder
+from commitgate.backends.wire.packing import Unpacker
+from commitgate.backends.wire.sse import SseDecoder
+from commitgate.backends.wire.wire_event import Decoder, Framing, RawEvent, WireEvent, WireFaultError
+
+_NDJSON = frozenset(
+    f"application/{name}"
+    for name in ("x-ndjson", "ndjson", "jsonl", "x-jsonl", "jsonlines", "x-jsonlines", "stream+json")
+)
+_PARAMETERS = re.compile("[;,]")
+_DECODERS: Mapping[Framing, Callable[[], Decoder]] = {
+    "sse": SseDecoder,
+    "ndjson": NdjsonDecoder,
+    "json": JsonBodyDecoder,
+}
+
+
+class ResponseReader:
+    """Turn the bytes of one answer into events. One object for one answer.
+
+    Args:
+        reader: the dialect's reader of events.
+        status: HTTP status.
+        headers: header fields, their names in any case.
+        framing: how the body is cut where no content type says so.
+        now: POSIX time in seconds at which the head came.
+
+    Attributes:
+        request_id: the provider's own name of the request, where its head gives one.
+        is_over: nothing that may still come changes what was given; reading on is in vain.
+    """
+
+    def __init__(
+        self, reader: EventReader, status: int, headers: Mapping[str, str], framing: Framing, now: float
+    ) -> None:
+        self._reader = reader
+        self._status = status
+        self._headers = {name.lower(): value for name, value in headers.items()}
+        self._now = now
+        self.request_id = request_id(self._headers)
+        self.is_over = False
+        self._finish: Finish | None = None
+        self._has_ended = False
+        self._has_events = False
+        self._kept = bytearray()
+        """The body of an answer that is no answer of a model, up to a limit."""
+        found = _framing(self._headers.get("content-type"), framing) if 200 <= status < 300 else None
+        self._decoder: Decoder | None = None if found is None else _DECODERS[found]()
+        self._unpacker: Unpacker | None = None
+        self._fault: WireFaultError | None = None
+        try:
+            self._unpacker = Unpacker(self._headers.get("content-encoding", ""))
+        except WireFaultError as fault:
+            self._fault = fault
+
+    def feed(self, data: bytes) -> list[StreamEvent]:
+        """Return what the next bytes of the body mean; a mere sign of life where they mean nothing yet."""
+        if self._has_ended or not data:
+            return []
+        was_over = self.is_over
+        events: list[StreamEvent] = []
+        try:
+            for piece in self._unpacked(data):
+                self._read(piece, events)
+        except WireFaultError as fault:
+            self._fail(fault, events)
+        return events or ([] if was_over else [Ping()])
+
+    def end(self, *, is_clean: bool) -> list[StreamEvent]:
+        """Return what the end of the body means.
+
+        Args:
+            is_clean: the body ended as its framing in HTTP says; else the line broke.
+        """
+        if self._has_ended:
+            return []
+        self._has_ended = True
+        events: list[StreamEvent] = []
+        if self._decoder is None:
+            self._give_answer(events)
+        else:
+            self._end_stream(self._decoder, events, is_clean=is_clean)
+        self.is_over = True
+        return events
+
+    def _unpacked(self, data: bytes) -> Iterable[bytes]:
+        if self._unpacker is None:
+            # What is packed in an unknown way tells nothing, but its status may.
+            if self._decoder is not None and self._fault is not None:
+                raise self._fault
+            return ()
+        return self._unpacker.feed(data)
+
+    def _read(self, data: bytes, events: list[StreamEvent]) -> None:
+        decoder = self._decoder
+        if decoder is None:
+            self._kept += data[: MAX_ERROR_BODY_BYTES - len(self._kept)]
+            if len(self._kept) >= MAX_ERROR_BODY_BYTES:
+                self._give_answer(events)
+            return
+        for raw in decoder.feed(data):
+            self._take(raw, events)
+        if decoder.fault is not None:
+            self._fail(decoder.fault, events)
+
+    def _take(self, raw: RawEvent, events: list[StreamEvent]) -> None:
+        try:
+            event = read_event(raw)
+            if event is not None:
+                self._has_events = True
+                self._take_event(event, events)
+        except WireFaultError as fault:
+            self._fail(fault, events)
+
+    def _take_event(self, event: WireEvent, events: list[StreamEvent]) -> None:
+        if self.is_over:
+            # Only whether the end marker came is still of interest.
+            if event.value is None:
+                list(self._reader.read(event))
+        elif event.value is not None and tells_error(event.value, name=event.name):
+            self._take_error(event, events)
+        else:
+            for found in self._read_by_dialect(event):
+                self._add(found, events)
+
+    def _read_by_dialect(self, event: WireEvent) -> Iterable[StreamEvent]:
+        is_whole = isinstance(self._decoder, JsonBodyDecoder) and not self._decoder.is_array
+        return self._reader.read_whole(event) if is_whole else self._reader.read(event)
+
+    def _take_error(self, event: WireEvent, events: list[StreamEvent]) -> None:
+        """Take an error, and what of the answer may stand beside it."""
+        try:
+            for found in self._read_by_dialect(event):
+                if not isinstance(found, Fault | Finish):
+                    events.append(found)
+        except WireFaultError:
+            pass  # an error need not look like an answer
+        self._add(read_error(event.value or {}), events)
+
+    def _add(self, found: StreamEvent, events: list[StreamEvent]) -> None:
+        if isinstance(found, Finish):
+            if self._finish is not None and found == self._finish:
+                return  # some servers say it twice
+            self._finish = found
+        elif isinstance(found, Fault):
+            if self.is_over:
+                return
+            self.is_over = True
+            if found.request_id is None and self.request_id is not None:
+                found = replace(found, request_id=self.request_id)
+        events.append(found)
+
+    def _fail(self, fault: WireFaultError, events: list[StreamEvent]) -> None:
+        """Take bytes that are not the format: nothing behind a finish or an end marker."""
+        if not self._is_proven:
+            self._add(Fault("protocol", str(fault), code=fault.code), events)
+
+    @property
+    def _is_proven(self) -> bool:
+        return self._finish is not None or self._reader.finish_native is not None or self._reader.is_terminal
+
+    def _give_answer(self, events: list[StreamEvent]) -> None:
+        """Give what an answer means that is none of a model."""
+        if not self.is_over:
+            self._add(self._read_answer(), events)
+            self.is_over = True
+
+    def _read_answer(self) -> Failure:
+        body = bytes(self._kept)
+        if 200 <= self._status < 300:
+            return read_foreign(body)
+        return read_answer(self._status, self._headers, body, now=self._now)
+
+    def _end_stream(self, decoder: Decoder, events: list[StreamEvent], *, is_clean: bool) -> None:
+        is_clean = is_clean and (self._unpacker is None or self._unpacker.is_whole)
+        is_whole = decoder.is_whole
+        if is_clean:
+            for raw in decoder.finish():
+                is_whole = self._take_last(raw, events)
+            if decoder.fault is not None:
+                self._fail(decoder.fault, events)
+        if decoder.stray:
+            self._take_stray(decoder.stray, events, is_clean=is_clean)
+        if self.is_over:
+            return
+        if is_clean and is_whole:
+            events += self._reader.close()
+        else:
+            events.append(ConnectionLost())
+
+    def _take_last(self, raw: RawEvent, events: list[StreamEvent]) -> bool:
+        """Take an event that only the end of the body ended; return whether it was whole."""
+        try:
+            read_event(raw)
+        except WireFaultError:
+            return False  # half an event is no fault of its format
+        self._take(raw, events)
+        return True
+
+    def _take_stray(self, text: bytes, events: list[StreamEvent], *, is_clean: bool) -> None:
+        """Take text that stands outside of all events: an error, or a body that is no event stream."""
+        try:
+            value = read_object(text)
+        except WireFaultError:
+            value = {}
+        if tells_error(value):
+            self._add(read_error(value), events)
+        elif is_clean and not self._has_events:
+            self._fail(WireFaultError("not_events", "the body is no event stream"), events)
+
+
+def _framing(content_type: str | None, usual: Framing) -> Framing | None:
+    """Return how a body of a content type is cut into events; None where it holds none."""
+    if content_type is None or not content_type.strip():
+        return usual
+    media_type = _PARAMETERS.split(content_type, maxsplit=1)[0].strip().lower()
+    if media_type == "text/event-stream":
+        return "sse"
+    if media_type in _NDJSON:
+        return "ndjson"
+    return "json" if media_type == "application/json" or media_type.endswith("+json") else None
+
+
+__all__ = ["ResponseReader"]
