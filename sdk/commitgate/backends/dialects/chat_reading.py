@@ -26,7 +26,7 @@ from commitgate.backends.base import (
 from commitgate.backends.dialect import Expected
 from commitgate.backends.dialects.chat_calls import CallReader
 from commitgate.backends.text_join import TextJoiner
-from commitgate.backends.wire.errors import error_fault
+from commitgate.backends.wire.errors import read_error
 from commitgate.backends.wire.wire_event import WireEvent, WireFaultError
 from commitgate.backends.words import read_finish
 from commitgate.json_value import JsonObject, JsonValue
@@ -180,7 +180,7 @@ class ChatReader:
         if isinstance(end, Fault):
             self._has_failed = True
             error = choice.get("error")
-            end = error_fault(error) if isinstance(error, dict) else end
+            end = read_error(error) if isinstance(error, dict) else end
         found.append(end)
 
     def _fail(self, value: JsonObject) -> list[StreamEvent]:
@@ -193,7 +193,7 @@ class ChatReader:
         word = None if choice is None else choice.get("finish_reason")
         if isinstance(word, str) and word and self.finish_native is None:
             self.finish_native = word
-        return [error_fault(value)]
+        return [read_error(value)]
 
 
 class _Words:
