@@ -1,8 +1,8 @@
 """Read the answers of the Anthropic Messages API: streams of events, and whole messages.
 
 A message is a list of content blocks, each with a type of its own: text is the answer (or, beside calls of tools, mere
-words), a ``tool_use`` is a call, ``thinking`` is neither. Blocks of other types, and deltas and events of unknown types,
-are left alone, as the API asks of its clients. The message's ``stop_reason`` is its end; ``message_stop`` proves nothing.
+words), a ``tool_use`` is a call, ``thinking`` is neither. Blocks of other types, and deltas and events of unknown
+types, are left alone, as the API asks of its clients. The ``stop_reason`` is the end; ``message_stop`` proves nothing.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from commitgate.backends.base import (
 )
 from commitgate.backends.dialect import Expected
 from commitgate.backends.dialects.fields import count_of, object_of, objects_of, text_of
+from commitgate.backends.dialects.raw_slice import items_of, raw_value
 from commitgate.backends.dialects.refusal import RefusalJoiner
 from commitgate.backends.text_join import TextJoiner
 from commitgate.backends.wire.errors import read_error
 from commitgate.backends.wire.wire_event import WireEvent, WireFaultError
 from commitgate.backends.words import read_finish
 from commitgate.json_value import JsonObject
-from commitgate.tools.slices import items, members
 
 _Kind: TypeAlias = Literal["text", "thinking", "tool_use", "other"]
 _KINDS: dict[str, _Kind] = {"text": "text", "thinking": "thinking", "tool_use": "tool_use"}
@@ -69,28 +69,8 @@ class AnthropicMessagesReader:
 
     def read(self, event: WireEvent) -> Iterable[StreamEvent]:
         """Return what one event of a stream means."""
-        value = event.value
         self._is_stream = True
-        if value is None:
-            return ()
-        match value.get("type"):
-            case "content_block_delta":
-                return self._read_delta(value)
-            case "content_block_start":
-                return self._start_block(value, event.data)
-            case "content_block_stop":
-                return self._stop_block(value)
-            case "message_start":
-                return self._start_message(value)
-            case "message_delta":
-                return self._read_message_delta(value)
-            case "message_stop":
-                self.is_terminal = True
-                return ()
-            case "error":
-                return (read_error(value),)
-            case _:
-                return (read_error(value),) if value.get("error") else ()
+        return () if event.value is None else tuple(self._read(event, event.value))
 
     def read_whole(self, event: WireEvent) -> Iterable[StreamEvent]:
         """Return what one whole message means."""
@@ -108,6 +88,24 @@ class AnthropicMessagesReader:
         """Return what a clean end of the body adds."""
         is_missing = self._is_stream and self.finish_native is not None and not self.is_terminal
         return (Notice("missing_done"),) if is_missing else ()
+
+    def _read(self, event: WireEvent, value: JsonObject) -> Iterable[StreamEvent]:
+        match text_of(value, "type") or event.name:
+            case "content_block_delta":
+                return self._read_delta(value)
+            case "content_block_start":
+                return self._start_block(value, event.data)
+            case "content_block_stop":
+                return self._stop_block(value)
+            case "message_start":
+                return self._start_message(value)
+            case "message_delta":
+                return self._read_message_delta(value)
+            case "message_stop":
+                self.is_terminal = True
+                return ()
+            case kind:
+                return (read_error(value),) if kind == "error" or value.get("error") else ()
 
     def _start_message(self, value: JsonObject) -> Iterable[StreamEvent]:
         message = object_of(value, "message")
@@ -137,7 +135,7 @@ class AnthropicMessagesReader:
                 return _thought(block, text_of(content, "thinking") or "")
             case "tool_use":
                 if object_of(content, "input"):
-                    block.given = _member(_member(data, "content_block"), "input")
+                    block.given = raw_value(data, ("content_block", "input"))
                 return (_call(index, content),)
             case "other":
                 return ()
@@ -148,7 +146,7 @@ class AnthropicMessagesReader:
         if index is None or block is None or not block.is_open:
             raise WireFaultError("delta_without_block", "a delta belongs to no open content block")
         delta = object_of(value, "delta") or {}
-        match delta.get("type"):
+        match text_of(delta, "type"):
             case "text_delta" if block.kind != "other":
                 self._check(block, "text")
                 if index != self._text_index:
@@ -200,9 +198,9 @@ class AnthropicMessagesReader:
             yield read_finish(word, offers_tools=self._offers_tools)
 
     def _read_content(self, message: JsonObject, data: bytes) -> Iterator[StreamEvent]:
-        slices = iter(items(_member(data, "content"))) if message.get("content") else iter(())
-        for index, content in enumerate(objects_of(message, "content")):
-            spelled = next(slices)
+        contents = objects_of(message, "content")
+        spelled = items_of(raw_value(data, ("content",))) if contents else []
+        for index, content in enumerate(contents):
             match text_of(content, "type"):
                 case "text":
                     yield from self._text_events(text_of(content, "text") or "")
@@ -211,7 +209,7 @@ class AnthropicMessagesReader:
                 case "tool_use":
                     yield _call(index, content)
                     if object_of(content, "input") is not None:
-                        yield ToolDelta(index, arguments=_member(spelled, "input"))
+                        yield ToolDelta(index, arguments=raw_value(spelled[index], ("input",)))
                 case _:
                     pass
 
@@ -241,15 +239,6 @@ def _usage(usage: JsonObject) -> Usage:
     return Usage(
         sum(counts) if counts else None, count_of(usage, "output_tokens"), count_of(details, "thinking_tokens")
     )
-
-
-def _member(data: bytes, key: str) -> bytes:
-    """Return a member of an object as it is spelled; of equal keys the last, as JSON readers take it."""
-    found = b""
-    for name, spelled in members(data):
-        if name == key:
-            found = spelled
-    return found
 
 
 __all__ = ["AnthropicMessagesReader"]
