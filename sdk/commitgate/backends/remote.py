@@ -7,19 +7,30 @@ from __future__ import annotations
 
 import os
 import ssl
+import time
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Literal, TypedDict
 
+import anyio
 from typing_extensions import Unpack
 
-from commitgate.argument import check_choice, check_int, check_kind, check_text
+from commitgate.argument import check_choice, check_finite, check_int, check_kind, check_words, wrong_kind
 from commitgate.backends.api_key import ApiKey
 from commitgate.backends.base import EventStream, GenerationRequest, Standing
 from commitgate.backends.base_url import BaseUrl
 from commitgate.backends.dialect import Answer, Dialect, Outgoing, ServerFacts, ServerIdentity
+from commitgate.backends.exchange import Exchange
+from commitgate.backends.http import HttpTransport
+from commitgate.backends.remote_stream import RemoteStream
+from commitgate.backends.request_headers import checked_extra
+from commitgate.backends.request_writing import RequestWriting, checked_members
 from commitgate.errors import MisuseError
 from commitgate.json_value import JsonValue
+from commitgate.probe.standing import standing
+from commitgate.probe.store import ProbeStore
+from commitgate.worker_thread import run_in_thread
 
 if TYPE_CHECKING:
     from commitgate.backends.translation import Translation
@@ -31,6 +42,12 @@ CONNECTIONS = 100
 
 EXCHANGE_S = 10.0
 """Seconds that a request which asks no model may take, where its caller sets no other limit."""
+
+HANDSHAKE_KEPT_S = 60.0
+"""Seconds for which it is believed what a server said of itself."""
+
+HANDSHAKES_KEPT = 64
+"""Most models for which that is kept."""
 
 
 class RemoteOptions(TypedDict, total=False):
@@ -77,20 +94,29 @@ class RemoteBackend:
     """
 
     def __init__(self, dialect: Dialect, **options: Unpack[RemoteOptions]) -> None:
-        self._dialect = dialect
         facts = dialect.facts
+        _check_known(options)
+        self._dialect = dialect
         self._name = options.get("name", facts.name)
-        check_text("name", self._name)
+        check_words("name", self._name)
         self._base_url = _base_url(options.get("base_url"), facts)
-        self._api_key = ApiKey.of(options.get("api_key"), facts, environment=os.environ)
-        connections = options.get("connections", CONNECTIONS)
-        check_int("connections", connections)
-        if connections < 1:
-            raise MisuseError(f"connections must be at least 1, found {connections}")
         self._unproven_effects = options.get("unproven_effects", False)
         check_kind("unproven_effects", self._unproven_effects, bool, "a bool")
-        self._tools: str = options.get("tools", "native")
-        check_choice("tools", self._tools, ("native", "text"))
+        check_choice("tools", options.get("tools", "native"), ("native", "text"))
+        self._offers_tools = facts.offers_tools and options.get("tools", "native") == "native"
+        self._probes = ProbeStore(options.get("probes"))
+        self._transport = _transport(options)
+        key = ApiKey.of(options.get("api_key"), facts, environment=os.environ)
+        self._writing = RequestWriting(
+            dialect=dialect,
+            base_url=self._base_url,
+            key=key,
+            extra_headers=checked_extra(options.get("extra_headers", {}), key),
+            extra_body=checked_members(options.get("extra_body", {})),
+            translate=lambda contract, tools: self.translate(contract, tools=tools),
+        )
+        self._exchange = Exchange(transport=self._transport, writing=self._writing)
+        self._handshakes: OrderedDict[str, tuple[float, ServerIdentity]] = OrderedDict()
 
     @property
     def name(self) -> str:
@@ -118,17 +144,26 @@ class RemoteBackend:
         return self._dialect.facts.tells_in_finish
 
     def open(self, request: GenerationRequest) -> AbstractAsyncContextManager[EventStream]:
-        """Start one attempt.
+        """Start one attempt. The request is sent when the first event is asked for.
 
         Raises:
             UnsupportedError: the server cannot be asked so.
-            MisuseError: ``extra_body`` holds what the dialect writes itself.
-            WaitExpired: no place became free within ``pool_s``.
+            MisuseError: ``extra_body`` holds what the dialect writes itself, or the backend is in use in another event
+                loop.
+            WaitExpired: no place, or no connection, became free within ``pool_s``, or was made within ``connect_s``.
         """
-        raise NotImplementedError
+        return RemoteStream(
+            name=self._name,
+            dialect=self._dialect,
+            transport=self._transport,
+            request=request,
+            prepare=self._writing.prepare,
+        )
 
     async def aclose(self) -> None:
         """Close the connections. The backend may be used again, in another event loop too."""
+        self._handshakes.clear()
+        await self._transport.aclose()
 
     def translate(self, contract: Contract[object], *, tools: ToolOffer | None) -> Translation:
         """Say a contract in the server's words. CPU work for a worker thread.
@@ -136,15 +171,42 @@ class RemoteBackend:
         Raises:
             UnsupportedError: it cannot be said, not even in part.
         """
-        raise NotImplementedError
+        from commitgate.backends.translation.translating import translate
+
+        return translate(contract, self._dialect.facts, tools=tools, native_tools=self._offers_tools)
 
     async def standing(self, model: str) -> Standing:
-        """Return whether effects may hang on what this server's model writes."""
-        raise NotImplementedError
+        """Return whether effects may hang on what this server's model writes. The server may be asked who it is."""
+        if self._unproven_effects or self._dialect.facts.is_trusted:
+            return Standing(is_proven=True)
+        identity = await self.handshake(model)
+        dialect_name = self._dialect.facts.name
+        return await run_in_thread(
+            lambda: standing(
+                self._probes,
+                dialect_name=dialect_name,
+                base_url=self.base_url,
+                model=model,
+                identity=identity,
+                now=time.time(),
+            )
+        )
 
     async def handshake(self, model: str) -> ServerIdentity:
-        """Return what the server says of itself. No model is asked."""
-        raise NotImplementedError
+        """Return what the server says of itself, kept for a minute. No model is asked."""
+        now = anyio.current_time()
+        at, kept = self._handshakes.get(model, (0.0, None))
+        if kept is not None and now - at < HANDSHAKE_KEPT_S:
+            return kept
+        answers = [await self.exchange(outgoing) for outgoing in self._dialect.handshake(model)]
+        identity = self._dialect.identify(model, answers)
+        # One that cannot be reached now may be there at the next call.
+        self._handshakes.pop(model, None)
+        if identity.is_ready:
+            self._handshakes[model] = now, identity
+        while len(self._handshakes) > HANDSHAKES_KEPT:
+            self._handshakes.popitem(last=False)
+        return identity
 
     async def exchange(self, outgoing: Outgoing, *, timeout_s: float = EXCHANGE_S) -> Answer:
         """Make one request that is no generation.
@@ -155,12 +217,36 @@ class RemoteBackend:
 
         Returns:
             The answer whatever its HTTP status says, with status 0 where none came.
+
+        Raises:
+            BackendError: the function that gives the key did not.
         """
-        raise NotImplementedError
+        check_finite("timeout_s", timeout_s, "a number of seconds > 0")
+        return await self._exchange.run(outgoing, timeout_s=timeout_s)
 
     def __repr__(self) -> str:
         """Name it and where its server is."""
         return f"<{type(self).__name__} {self._name!r} at {self.base_url}>"
+
+
+def _check_known(options: RemoteOptions) -> None:
+    unknown = sorted(set(options) - set(RemoteOptions.__annotations__))
+    if unknown:
+        raise MisuseError(f"there is no option {unknown[0]!r}; known are {', '.join(RemoteOptions.__annotations__)}")
+
+
+def _transport(options: RemoteOptions) -> HttpTransport:
+    connections = options.get("connections", CONNECTIONS)
+    check_int("connections", connections)
+    if connections < 1:
+        raise MisuseError(f"connections must be at least 1, found {connections}")
+    client = options.get("http_client")
+    verify: object = options.get("verify", True)
+    if not isinstance(verify, bool | str | ssl.SSLContext):
+        raise wrong_kind("verify", "a bool, a path or an SSLContext", verify)
+    if client is not None and "verify" in options:
+        raise MisuseError("verify is for a client made here; http_client decides itself whom it trusts")
+    return HttpTransport(client=client, verify=verify, connections=connections)
 
 
 def _base_url(given: str | None, facts: ServerFacts) -> BaseUrl:
@@ -174,4 +260,11 @@ def _base_url(given: str | None, facts: ServerFacts) -> BaseUrl:
     return BaseUrl.of(facts.base_url, segment=segment)
 
 
-__all__ = ["CONNECTIONS", "EXCHANGE_S", "RemoteBackend", "RemoteOptions"]
+__all__ = [
+    "CONNECTIONS",
+    "EXCHANGE_S",
+    "HANDSHAKES_KEPT",
+    "HANDSHAKE_KEPT_S",
+    "RemoteBackend",
+    "RemoteOptions",
+]
