@@ -17,6 +17,7 @@ def test_every_ending_has_a_code_of_its_own() -> None:
     codes = [ExitCode[name.upper()] for name in endings()]
     assert len(set(codes)) == len(endings())
     others = {ExitCode.UNWRITTEN, ExitCode.NO_SUCH_KEY, ExitCode.WRONG_STATE, ExitCode.FINDINGS}
+    others |= {ExitCode.NOT_ENFORCED, ExitCode.PARTLY_ENFORCED, ExitCode.NOT_PROVEN}
     assert {code for code in ExitCode if code >= 10} - others | {ExitCode.COMMITTED} == set(codes)
 
 
@@ -50,6 +51,9 @@ def test_codes_are_stable() -> None:
         ("NO_SUCH_KEY", 25),
         ("WRONG_STATE", 26),
         ("FINDINGS", 27),
+        ("NOT_ENFORCED", 28),
+        ("PARTLY_ENFORCED", 29),
+        ("NOT_PROVEN", 30),
         ("CANCELLED", 130),
     ]
 

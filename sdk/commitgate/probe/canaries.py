@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from commitgate.automaton.json_schema import Satisfiability
 from commitgate.backends.translation import Translation
+from commitgate.backends.translation.shapes import SAME
 from commitgate.contract import Contract
 from commitgate.json_value import JsonObject
 from commitgate.languages import AnyJson
@@ -20,7 +21,7 @@ from commitgate.lint.places import Depths
 from commitgate.lint.vendor_cases import cases_of
 from commitgate.lint.vendor_facts import CASES, FACTS, Reaction
 from commitgate.probe.plan import Step
-from commitgate.probe.question import Draw, Question, SameShape, salt, word
+from commitgate.probe.question import Draw, Question, salt, word
 
 _MAX_TOKENS = 192
 
@@ -85,7 +86,7 @@ def _ask_control(make: Callable[[Draw], Canary], draw: Draw) -> Question:
 def _question(sent: JsonObject, judged: JsonObject, prompt: str, draw: Draw) -> Question:
     return Question(
         expects="keyword",
-        translation=Translation(sent=_any(), form="json_schema", shape=SameShape(), schema=sent),
+        translation=Translation(sent=_any(), form="json_schema", shape=SAME, schema=sent),
         prompt=f"Answer with a JSON object. {prompt} {salt(draw)}",
         max_tokens=_MAX_TOKENS,
         schema=judged,

@@ -127,9 +127,9 @@ def _of_failure(reply: Reply) -> Judgement | None:
 
 
 def fault_words(fault: Fault) -> str:
-    """Return what is told of a failure: its kind, status and code, and none of the server's own words."""
+    """Return what is told of a failure: its kind, status, code and message, and none of the server's own words."""
     parts = [fault.kind, None if fault.status is None else f"status {fault.status}", fault.code]
-    return ", ".join(part for part in parts if part)
+    return f"{', '.join(part for part in parts if part)}: {fault.message}"
 
 
 def _of_constraint(question: Question, reply: Reply) -> Judgement:

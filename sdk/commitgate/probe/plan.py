@@ -13,6 +13,7 @@ from typing import Literal
 
 from commitgate.backends.dialect import ServerFacts
 from commitgate.backends.translation import Form, Translation
+from commitgate.backends.translation.shapes import SAME
 from commitgate.contract import Contract
 from commitgate.json_value import JsonObject
 from commitgate.languages import AnyJson
@@ -20,7 +21,6 @@ from commitgate.lint.vendor_facts import FACTS, Reaction
 from commitgate.probe.question import (
     Draw,
     Question,
-    SameShape,
     of_choices,
     of_grammar,
     of_nonsense,
@@ -238,7 +238,7 @@ def ask_tool(draw: Draw) -> Question:
     translation = Translation(
         sent=Contract.of(AnyJson()),
         form="prompt",
-        shape=SameShape(),
+        shape=SAME,
         tools={_TOOL: parameters},
         strict_tools=frozenset({_TOOL}),
     )

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from commitgate.backends.base import Fault, Finish, Message, ServerDedup
-from commitgate.backends.translation import Form, Restorer, Translation
+from commitgate.backends.translation import Form, Translation
+from commitgate.backends.translation.shapes import SAME
 from commitgate.contract import Contract
 from commitgate.json_value import JsonObject, JsonSchema
 from commitgate.languages import AnyJson, Choices, Grammar, Regex
@@ -23,36 +24,6 @@ finish must say that the answer was cut. ``keyword``: the answer must be valid u
 
 _LETTERS = "bcdfghjkmnpqrstvwxz"
 """No vowels: what is drawn from them is no word."""
-
-
-class _SameText:
-    """Hand a text on as it is."""
-
-    def feed(self, data: bytes) -> bytes:
-        """Return it."""
-        return data
-
-    def finish(self) -> bytes:
-        """Return nothing: nothing was held back."""
-        return b""
-
-
-class SameShape:
-    """Be the shape of a text that is asked for as it is meant."""
-
-    @property
-    def is_same(self) -> bool:
-        """Say that nothing has to be restored."""
-        return True
-
-    @property
-    def is_wrapped(self) -> bool:
-        """Say that nothing is wrapped."""
-        return False
-
-    def restorer(self) -> Restorer:
-        """Return one that changes nothing."""
-        return _SameText()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,25 +97,23 @@ def salt(draw: Draw) -> str:
 
 def of_schema(schema: JsonObject) -> Translation:
     """Return a JSON Schema as it is sent."""
-    return Translation(
-        sent=Contract.json_schema(schema, name="probe"), form="json_schema", shape=SameShape(), schema=schema
-    )
+    return Translation(sent=Contract.json_schema(schema, name="probe"), form="json_schema", shape=SAME, schema=schema)
 
 
 def of_pattern(pattern: str) -> Translation:
     """Return a regular expression as it is sent."""
-    return Translation(sent=Contract.of(Regex(pattern)), form="regex", shape=SameShape(), pattern=pattern)
+    return Translation(sent=Contract.of(Regex(pattern)), form="regex", shape=SAME, pattern=pattern)
 
 
 def of_choices(choices: tuple[str, ...]) -> Translation:
     """Return a list of choices as it is sent."""
-    return Translation(sent=Contract.of(Choices(choices)), form="choices", shape=SameShape(), choices=choices)
+    return Translation(sent=Contract.of(Choices(choices)), form="choices", shape=SAME, choices=choices)
 
 
 def of_grammar(grammar: str, notation: Literal["gbnf", "lark"]) -> Translation:
     """Return a grammar as it is sent."""
     sent = Contract.of(Grammar(grammar, notation))
-    return Translation(sent=sent, form="grammar", shape=SameShape(), grammar=grammar, notation=notation)
+    return Translation(sent=sent, form="grammar", shape=SAME, grammar=grammar, notation=notation)
 
 
 def of_nonsense(
@@ -159,7 +128,7 @@ def of_nonsense(
     return Translation(
         sent=Contract.of(AnyJson()),
         form=form,
-        shape=SameShape(),
+        shape=SAME,
         schema=schema,
         pattern=pattern,
         grammar=grammar,
@@ -172,7 +141,6 @@ __all__ = [
     "Expectation",
     "Question",
     "Reply",
-    "SameShape",
     "of_choices",
     "of_grammar",
     "of_nonsense",

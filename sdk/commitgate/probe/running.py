@@ -11,6 +11,7 @@ import anyio
 
 from commitgate.argument import check_finite, check_int, check_text
 from commitgate.backends.dialect import ServerIdentity
+from commitgate.backends.translation.vendor_words import table_version
 from commitgate.contract import Contract
 from commitgate.errors import MisuseError
 from commitgate.probe.behaviour import disconnect, echo, repeated_key
@@ -96,6 +97,7 @@ async def probe(
         server_version=run.identity.version,
         revision=run.identity.revision,
         engine=run.identity.engine,
+        table=table_version(facts),
         made_at=time.time(),
         verdict=verdict,
         reason=reason,
