@@ -32,6 +32,7 @@ _BY_REASON: Mapping[FinishReason, tuple[str, ...]] = {
         "model_context_window_exceeded",
         "limit",
         "incomplete",
+        "budget_exceeded",
     ),
     FinishReason.CONTENT_FILTER: (
         "content_filter",
@@ -47,7 +48,7 @@ _BY_REASON: Mapping[FinishReason, tuple[str, ...]] = {
         "IMAGE_RECITATION",
     ),
     FinishReason.REFUSAL: ("refusal",),
-    FinishReason.PAUSED: ("paused", "pause_turn"),
+    FinishReason.PAUSED: ("paused", "pause_turn", "requires_continuation"),
     FinishReason.MALFORMED: (
         "malformed",
         "repetition",
@@ -63,7 +64,7 @@ _BY_REASON: Mapping[FinishReason, tuple[str, ...]] = {
 FINISH_WORDS: Mapping[str, FinishReason] = {word: reason for reason, words in _BY_REASON.items() for word in words}
 """What each finish word means."""
 
-TOOL_FINISH_WORDS = frozenset({"tool_calls", "tool_use", "function_call"})
+TOOL_FINISH_WORDS = frozenset({"tool_calls", "tool_use", "function_call", "requires_action"})
 """Words by which a server says that a turn of calls is whole."""
 
 FAULT_WORDS: Mapping[str, FaultKind] = {

@@ -11,6 +11,8 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
+from decimal import Decimal
+from itertools import pairwise
 from typing import TypeAlias
 
 from commitgate.backends.dialects.raw_slice import items_of, raw_value
@@ -28,7 +30,6 @@ _KINDS = ("stringValue", "numberValue", "boolValue", "nullValue")
 @dataclass(slots=True)
 class _Text:
     pieces: list[str] = field(default_factory=list[str])
-    is_open: bool = True
 
 
 _Node: TypeAlias = "dict[str, _Node] | list[_Node] | _Text | bytes"
@@ -79,7 +80,7 @@ class ArgumentPieces:
         if self._open is not None:
             self._go_on(path, piece, kinds, goes_on=goes_on)
         elif kinds == ["stringValue"]:
-            text = _Text([_text(piece)], is_open=goes_on)
+            text = _Text([_text(piece)])
             self._put(path, text)
             self._open = (path, text) if goes_on else None
         elif kinds and not goes_on:
@@ -100,12 +101,10 @@ class ArgumentPieces:
     def _put(self, path: str, value: _Node) -> None:
         steps = _steps(path)
         holder: _Node = self._root
-        for step, following in zip(steps, (*steps[1:], None), strict=True):
-            if following is None:
-                child = value
-            else:
-                child = list[_Node]() if isinstance(following, int) else dict[str, _Node]()
-            holder = _entered(holder, step, child, is_last=following is None)
+        for step, following in pairwise(steps):
+            empty: _Node = [] if isinstance(following, int) else {}
+            holder = _entered(holder, step, empty, is_last=False)
+        _entered(holder, steps[-1], value, is_last=True)
 
 
 def _entered(holder: _Node, step: str | int, child: _Node, *, is_last: bool) -> _Node:
@@ -153,7 +152,7 @@ def _scalar(kind: str, piece: JsonObject, spelled: bytes) -> bytes:
     value = piece[kind]
     if kind == "nullValue":
         return b"null"
-    wanted = (bool,) if kind == "boolValue" else (int, float)
+    wanted = (bool,) if kind == "boolValue" else (int, float, Decimal)
     if not isinstance(value, wanted) or (kind == "numberValue" and isinstance(value, bool)):
         raise _fault("a value is of another type than its piece says")
     return raw_value(spelled, [kind])

@@ -1,0 +1,184 @@
+"""Read the answers of Gemini's ``generateContent``: streams of responses, one response, or an array of them.
+
+Every event is a response of its own, with a piece of the answer in its candidates and the counts so far. Candidate 0
+is the answer; what others hold is nobody's. The candidate's ``finishReason`` is the end, or the prompt's
+``blockReason``; no marker follows. Members that hold nothing are left out, a count of 0 and an index of 0 among them.
+Source: google-genai 3.6.1, types.GenerateContentResponse; streams as captured from Gemini and Vertex AI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from commitgate.backends.base import (
+    Fault,
+    Finish,
+    FinishReason,
+    ProseDelta,
+    ReasoningDelta,
+    StreamEvent,
+    TextDelta,
+    ToolDelta,
+    Usage,
+)
+from commitgate.backends.dialect import Expected
+from commitgate.backends.dialects.fields import count_of, object_of, objects_of, text_of
+from commitgate.backends.dialects.gemini_pieces import ArgumentPieces
+from commitgate.backends.dialects.raw_slice import items_of, raw_value
+from commitgate.backends.text_join import TextJoiner
+from commitgate.backends.wire.errors import read_error
+from commitgate.backends.wire.wire_event import WireEvent, WireFaultError
+from commitgate.backends.words import read_finish
+from commitgate.json_value import JsonObject
+
+
+@dataclass(slots=True)
+class _OpenCall:
+    """Hold a call whose arguments come in pieces."""
+
+    index: int
+    name: str
+    pieces: ArgumentPieces = field(default_factory=ArgumentPieces)
+
+
+class GeminiReader:
+    """Read one answer.
+
+    Args:
+        expected: what it is expected to hold.
+
+    Attributes:
+        model_revision: the version of the model that answers, as the server calls it; None while it did not say.
+    """
+
+    def __init__(self, expected: Expected) -> None:
+        self._text_kind = ProseDelta if expected.offers_tools else TextDelta
+        self._text = TextJoiner()
+        self._thoughts = TextJoiner()
+        self._calls = 0
+        self._open_call: _OpenCall | None = None
+        self._counts: JsonObject | None = None
+        self._finish_native: str | None = None
+        self.model_revision: str | None = None
+
+    @property
+    def finish_native(self) -> str | None:
+        """Return the server's own finish word; ``prompt:`` and its reason where it blocked the prompt."""
+        return self._finish_native
+
+    @property
+    def is_terminal(self) -> bool:
+        """Say whether a finish word was read: the format has no other marker."""
+        return self._finish_native is not None
+
+    def read(self, event: WireEvent) -> Iterable[StreamEvent]:
+        """Return what one response of a stream means."""
+        value = event.value
+        if value is None:
+            return ()
+        if value.get("error") is not None:
+            return (read_error(value),)
+        events = list(self._answer(event.data, value))
+        counts = object_of(value, "usageMetadata")
+        if counts is not None and counts != self._counts:
+            self._counts = counts
+            events.append(_usage(counts))
+        events.extend(self._end(value))
+        self.model_revision = text_of(value, "modelVersion") or self.model_revision
+        return events
+
+    def read_whole(self, event: WireEvent) -> Iterable[StreamEvent]:
+        """Return what one whole response means; it has the form of one of a stream."""
+        value = event.value
+        if value is None or not value.keys() & {"error", "candidates", "promptFeedback"}:
+            raise WireFaultError("no_answer", "the body is no response of generateContent")
+        return self.read(event)
+
+    def close(self) -> Iterable[StreamEvent]:
+        """Return nothing: the format has no end marker that could be missing."""
+        return ()
+
+    def _answer(self, data: bytes, value: JsonObject) -> Iterator[StreamEvent]:
+        position, candidate = _candidate(value)
+        content = object_of(candidate, "content") or {}
+        parts = objects_of(content, "parts")
+        raw_parts: Sequence[bytes] | None = None
+        for at, part in enumerate(parts):
+            call = object_of(part, "functionCall")
+            if call is None:
+                yield from self._words(part)
+                continue
+            if raw_parts is None:
+                raw_parts = items_of(raw_value(data, ("candidates", position, "content", "parts")))
+            yield from self._call(call, raw_parts[at])
+
+    def _words(self, part: JsonObject) -> Iterator[StreamEvent]:
+        text = text_of(part, "text")
+        if not text:
+            return
+        if part.get("thought") is True:
+            yield ReasoningDelta(self._thoughts.feed(text))
+        else:
+            yield self._text_kind(self._text.feed(text))
+
+    def _call(self, call: JsonObject, raw: bytes) -> Iterator[StreamEvent]:
+        name = text_of(call, "name")
+        is_continued = call.get("willContinue") is True
+        if self._open_call is None:
+            if not name:
+                raise WireFaultError("call_without_name", "a call has no name")
+            index, self._calls = self._calls, self._calls + 1
+            head = ToolDelta(index, id=text_of(call, "id") or None, name=name)
+            if not is_continued and call.get("partialArgs") is None:
+                has_arguments = object_of(call, "args") is not None
+                arguments = raw_value(raw, ("functionCall", "args")) if has_arguments else b"{}"
+                yield ToolDelta(index, id=head.id, name=name, arguments=arguments)
+                return
+            yield head
+            self._open_call = _OpenCall(index, name)
+        elif name and name != self._open_call.name:
+            raise WireFaultError("call_not_ended", "a call began before the one before it ended")
+        yield from self._piece(self._open_call, call, raw, is_last=not is_continued)
+
+    def _piece(self, open_call: _OpenCall, call: JsonObject, raw: bytes, *, is_last: bool) -> Iterator[StreamEvent]:
+        pieces = objects_of(call, "partialArgs")
+        if pieces:
+            open_call.pieces.feed(pieces, raw_value(raw, ("functionCall", "partialArgs")))
+        if object_of(call, "args"):
+            raise WireFaultError("partial_args", "the arguments of a call came in pieces and whole")
+        if is_last:
+            self._open_call = None
+            yield ToolDelta(open_call.index, arguments=open_call.pieces.join())
+
+    def _end(self, value: JsonObject) -> Iterator[Finish | Fault]:
+        blocked = text_of(object_of(value, "promptFeedback") or {}, "blockReason")
+        word = text_of(_candidate(value)[1], "finishReason")
+        native = f"prompt:{blocked}" if blocked else word
+        if not native or native == self._finish_native:  # some servers repeat the word with the last counts
+            return
+        end = Finish(FinishReason.CONTENT_FILTER, native) if blocked else read_finish(native)
+        if self._open_call is not None and isinstance(end, Finish) and end.reason is FinishReason.STOP:
+            raise WireFaultError("call_not_ended", "the answer ended inside a call")
+        self._finish_native = native
+        yield end
+
+
+def _candidate(value: JsonObject) -> tuple[int, JsonObject]:
+    """Return candidate 0 and where it stands; an empty one where this response has none."""
+    for position, candidate in enumerate(objects_of(value, "candidates")):
+        if not count_of(candidate, "index"):
+            return position, candidate
+    return 0, {}
+
+
+def _usage(counts: JsonObject) -> Usage:
+    thoughts = count_of(counts, "thoughtsTokenCount")
+    return Usage(
+        input_tokens=count_of(counts, "promptTokenCount"),
+        output_tokens=(count_of(counts, "candidatesTokenCount") or 0) + (thoughts or 0),
+        reasoning_tokens=thoughts,
+    )
+
+
+__all__ = ["GeminiReader"]

@@ -1,0 +1,189 @@
+"""Know the own API of llama.cpp's server for texts: what it is asked, how its answer is read, and who answers.
+
+Source: llama.cpp 0c1e570, ``tools/server/server-context.cpp`` and ``server-schema.cpp``; streams as captured from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from commitgate.backends.base import (
+    Finish,
+    FinishReason,
+    GenerationRequest,
+    StreamEvent,
+    TextDelta,
+    Usage,
+)
+from commitgate.backends.dialect import Answer, Expected, Outgoing, ServerFacts, ServerIdentity
+from commitgate.backends.dialects.chat_dialect import asked
+from commitgate.backends.dialects.chat_writing import drawing_of, not_in_form, translation_of, without_thoughts
+from commitgate.backends.dialects.fields import count_of, object_of, text_of
+from commitgate.backends.dialects.identity_reading import is_ready, names, object_in, objects, word
+from commitgate.backends.dialects.native_request import Template, raw_prompt, schema_of
+from commitgate.backends.text_join import TextJoiner
+from commitgate.backends.wire.errors import read_error
+from commitgate.backends.wire.wire_event import WireEvent, WireFaultError
+from commitgate.backends.words import read_finish
+from commitgate.json_value import JsonObject
+
+_FACTS: Final = ServerFacts(
+    name="llamacpp_completion",
+    title="llama.cpp's /completion",
+    vendor="llama_cpp",
+    base_url=None,
+    base_url_variable="LLAMA_CPP_BASE_URL",
+    version_segment=None,
+    key_variables=("LLAMA_CPP_API_KEY",),
+    forms=frozenset({"json_schema", "grammar"}),
+    notations=frozenset({"gbnf"}),
+    proof_of_end="the stop_type of the event with stop: true",
+)
+
+
+class LlamaCppCompletionDialect:
+    """Speak llama.cpp's own API, which continues a text.
+
+    Args:
+        template: writes a conversation as the text to continue; None takes one user message as it stands, and nothing
+            else.
+    """
+
+    def __init__(self, *, template: Template | None = None) -> None:
+        self._template = template
+
+    @property
+    def facts(self) -> ServerFacts:
+        """Return what is known of it."""
+        return _FACTS
+
+    def write(self, request: GenerationRequest) -> Outgoing:
+        """Write a request for a stream.
+
+        Raises:
+            UnsupportedError: the constraint is of another form.
+            UnwritableError: the conversation cannot be written as one text, or the model is to think.
+        """
+        without_thoughts(_FACTS, request.reasoning)
+        body: JsonObject = {"prompt": raw_prompt(request, self._template, _FACTS), "stream": True}
+        body |= _drawing(request)
+        body |= _constraint(request)
+        return Outgoing(path="//completion", body=body)
+
+    def expected(self, request: GenerationRequest) -> Expected:
+        """Return that nothing but text is expected."""
+        return Expected()
+
+    def reader(self, expected: Expected) -> LlamaCppCompletionReader:
+        """Return a reader for one answer."""
+        return LlamaCppCompletionReader()
+
+    def handshake(self, model: str) -> Sequence[Outgoing]:
+        """Ask whether the server is well, and what it and its model are."""
+        return asked("//health", "//props", "//v1/models")
+
+    def identify(self, model: str, answers: Sequence[Answer]) -> ServerIdentity:
+        """Read what the server said."""
+        health, properties, models = answers
+        about = object_in(properties)
+        return ServerIdentity(
+            is_ready=is_ready(health, properties),
+            version=word(about, "build_info"),
+            models=names(objects(object_in(models), "data"), "id"),
+            revision=word(about, "model_path"),
+            engine="llama.cpp",
+        )
+
+
+class LlamaCppCompletionReader:
+    """Read one answer: events with pieces of text, the last of which tells how it ended.
+
+    Attributes:
+        grammar: the grammar that was in force, as the server tells with its end; empty where there was none, None
+            while it did not tell.
+    """
+
+    def __init__(self) -> None:
+        self._text = TextJoiner()
+        self._finish_native: str | None = None
+        self._is_over = False
+        self.grammar: str | None = None
+
+    @property
+    def finish_native(self) -> str | None:
+        """Return the ``stop_type``; None while there is none."""
+        return self._finish_native
+
+    @property
+    def is_terminal(self) -> bool:
+        """Say whether the event with ``stop: true`` was read."""
+        return self._is_over
+
+    def read(self, event: WireEvent) -> Iterable[StreamEvent]:
+        """Return what one event of a stream means."""
+        value = event.value
+        if value is None:
+            return ()
+        if value.get("error") is not None:
+            return (read_error(value),)
+        if value.get("index"):  # another answer to the same prompt
+            return ()
+        text, stop = text_of(value, "content"), value.get("stop")
+        events: list[StreamEvent] = [TextDelta(self._text.feed(text))] if text else []
+        if stop is not None and not isinstance(stop, bool):
+            raise WireFaultError("wrong_type", "stop is something else than true or false")
+        if stop and not self._is_over:
+            events.extend(self._end(value))
+        return events
+
+    def read_whole(self, event: WireEvent) -> Iterable[StreamEvent]:
+        """Return what one whole answer means; it has the form of a stream's last event."""
+        value = event.value
+        if value is None or not value.keys() & {"error", "content"}:
+            raise WireFaultError("no_answer", "the body is no answer of /completion")
+        return self.read(event)
+
+    def close(self) -> Iterable[StreamEvent]:
+        """Return nothing: the format has no end marker beside its last event."""
+        return ()
+
+    def _end(self, value: JsonObject) -> Iterator[StreamEvent]:
+        self.grammar = text_of(object_of(value, "generation_settings") or {}, "grammar")
+        read, written = count_of(value, "tokens_evaluated"), count_of(value, "tokens_predicted")
+        if read is not None or written is not None:
+            yield Usage(input_tokens=read, output_tokens=written)
+        self._finish_native = text_of(value, "stop_type") or None
+        self._is_over = True
+        if self._finish_native is None:
+            yield Finish(FinishReason.UNKNOWN, "")
+        elif value.get("truncated") is True:  # the context was full: some of it was dropped to go on
+            yield Finish(FinishReason.LENGTH, self._finish_native)
+        else:
+            yield read_finish(self._finish_native)
+
+
+def _constraint(request: GenerationRequest) -> JsonObject:
+    translation = translation_of(request)
+    match translation.form:
+        case "json_schema":
+            return {"json_schema": schema_of(request)}
+        case "grammar":
+            return {"grammar": translation.grammar}  # beside a schema it would win in silence
+        case "prompt":
+            return {}
+        case _:
+            raise not_in_form(_FACTS, translation)
+
+
+def _drawing(request: GenerationRequest) -> JsonObject:
+    sampling = request.sampling
+    return {
+        "n_predict": sampling.max_tokens,
+        **drawing_of(sampling),
+        "top_k": sampling.top_k or 0,  # 0 keeps all; left out, it would be 40
+        "samplers": ["temperature", "top_k", "top_p"],  # left out, further ones would draw, in another order
+    }
+
+
+__all__ = ["LlamaCppCompletionDialect", "LlamaCppCompletionReader"]

@@ -1,0 +1,240 @@
+"""Know Ollama's own chat API: what it is asked, how its answer is read, and who answers.
+
+Source: Ollama fb30760, ``api/types.go`` and ``server/routes.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from commitgate.backends.base import (
+    Finish,
+    FinishReason,
+    GenerationRequest,
+    ProseDelta,
+    ReasoningDelta,
+    StreamEvent,
+    TextDelta,
+    ToolDelta,
+    Usage,
+)
+from commitgate.backends.dialect import Answer, Expected, Outgoing, ServerFacts, ServerIdentity, UnwritableError
+from commitgate.backends.dialects.chat_dialect import asked
+from commitgate.backends.dialects.chat_writing import (
+    drawing_of,
+    model_of,
+    native_offer,
+    not_in_form,
+    translation_of,
+)
+from commitgate.backends.dialects.fields import count_of, object_of, objects_of, text_of
+from commitgate.backends.dialects.native_request import functions_of, no_marks, schema_of, told_messages
+from commitgate.backends.dialects.ollama_v1_chat import identify_ollama
+from commitgate.backends.dialects.raw_slice import items_of, raw_value
+from commitgate.backends.text_join import TextJoiner
+from commitgate.backends.wire.errors import read_error
+from commitgate.backends.wire.wire_event import WireEvent, WireFaultError
+from commitgate.backends.words import read_finish
+from commitgate.errors import MisuseError, UnsupportedError
+from commitgate.json_value import JsonObject, JsonValue
+
+_SAID_BY_REQUESTS: Final = frozenset({"num_predict", "temperature", "top_k", "top_p", "seed"})
+_FACTS: Final = ServerFacts(
+    name="ollama_chat",
+    title="Ollama",
+    vendor="llama_cpp",
+    base_url=None,
+    base_url_variable="OLLAMA_BASE_URL",
+    version_segment=None,
+    key_variables=("OLLAMA_API_KEY",),
+    forms=frozenset({"json_schema"}),
+    framing="ndjson",
+    proof_of_end="a line with done: true and its done_reason",
+    offers_tools=True,
+)
+
+
+class OllamaChatDialect:
+    """Speak Ollama's own chat API.
+
+    A model that thinks does so, and its thoughts count among ``Sampling.max_tokens``; ``Reasoning(max_tokens=0)`` turns
+    them off. Some versions then leave out the constraint of such a model; the gate finds it, and a probe too.
+
+    Args:
+        options: further ``options`` of every request, as ``num_ctx``; none that a request says itself.
+
+    Raises:
+        MisuseError: an option is one that a request says itself.
+    """
+
+    def __init__(self, *, options: Mapping[str, JsonValue] | None = None) -> None:
+        self._options = {} if options is None else dict(options)
+        if taken := sorted(self._options.keys() & _SAID_BY_REQUESTS):
+            raise MisuseError(f"options must not hold {taken[0]}: give Sampling in its place")
+
+    @property
+    def facts(self) -> ServerFacts:
+        """Return what is known of it."""
+        return _FACTS
+
+    def write(self, request: GenerationRequest) -> Outgoing:
+        """Write a request for a stream.
+
+        Raises:
+            UnsupportedError: the constraint is of another form, or a call must be made.
+            UnwritableError: no model is named, or it is to think up to a limit.
+        """
+        offer = native_offer(request)
+        if offer is not None and offer.answer == "none":
+            reason = "Ollama offers tools and cannot be told that one must be called; let the turn answer, too"
+            raise UnsupportedError(f"tools: {reason}", pointer="", keyword="tools", reason=reason)
+        body = model_of(_FACTS, request.model, is_needed=True)
+        body["messages"] = [{"role": each.role, "content": each.content} for each in told_messages(request)]
+        # Without the last two, a context that is too small would lose words at the beginning in silence.
+        body |= {"stream": True, "truncate": False, "shift": False}
+        body |= _constraint(request, _FACTS)
+        body |= _thinking(request, _FACTS)
+        body |= _tools(request)
+        body["options"] = {**self._options, **_drawing(request)}
+        return Outgoing(path="//api/chat", body=body)
+
+    def expected(self, request: GenerationRequest) -> Expected:
+        """Return what the answer is expected to hold."""
+        return Expected(offers_tools=native_offer(request) is not None)
+
+    def reader(self, expected: Expected) -> OllamaChatReader:
+        """Return a reader for one answer."""
+        return OllamaChatReader(expected)
+
+    def handshake(self, model: str) -> Sequence[Outgoing]:
+        """Ask for the server's version, and for its models and their digests."""
+        return asked("//api/version", "//api/tags")
+
+    def identify(self, model: str, answers: Sequence[Answer]) -> ServerIdentity:
+        """Read the version, and the digest of the model's files."""
+        return identify_ollama(model, answers)
+
+
+class OllamaChatReader:
+    """Read one answer.
+
+    Args:
+        expected: what it is expected to hold.
+    """
+
+    def __init__(self, expected: Expected) -> None:
+        self._text_kind = ProseDelta if expected.offers_tools else TextDelta
+        self._text = TextJoiner()
+        self._thoughts = TextJoiner()
+        self._calls = 0
+        self._finish_native: str | None = None
+        self._is_done = False
+
+    @property
+    def finish_native(self) -> str | None:
+        """Return the ``done_reason``; None where there is none, also where the server said that it was done."""
+        return self._finish_native
+
+    @property
+    def is_terminal(self) -> bool:
+        """Say whether the line that says ``done`` was read."""
+        return self._is_done
+
+    def read(self, event: WireEvent) -> Iterable[StreamEvent]:
+        """Return what one line means."""
+        value = event.value
+        if value is None:
+            return ()
+        if value.get("error") is not None:
+            return (read_error(value),)
+        message = object_of(value, "message")
+        events = [] if message is None else list(self._answer(message, event.data))
+        done = value.get("done")
+        if done is not None and not isinstance(done, bool):
+            raise WireFaultError("wrong_type", "done is something else than true or false")
+        if done and not self._is_done:
+            events.extend(self._end(value))
+        return events
+
+    def read_whole(self, event: WireEvent) -> Iterable[StreamEvent]:
+        """Return what one whole answer means; it has the form of a stream's last line."""
+        value = event.value
+        if value is None or not value.keys() & {"error", "message", "done"}:
+            raise WireFaultError("no_answer", "the body is no answer of /api/chat")
+        return self.read(event)
+
+    def close(self) -> Iterable[StreamEvent]:
+        """Return nothing: the format has no end marker beside the line that says ``done``."""
+        return ()
+
+    def _answer(self, message: JsonObject, data: bytes) -> Iterator[StreamEvent]:
+        thoughts, text = text_of(message, "thinking"), text_of(message, "content")
+        if thoughts:
+            yield ReasoningDelta(self._thoughts.feed(thoughts))
+        if text:
+            yield self._text_kind(self._text.feed(text))
+        calls = objects_of(message, "tool_calls")
+        raw_calls = items_of(raw_value(data, ("message", "tool_calls"))) if calls else []
+        for call, raw in zip(calls, raw_calls, strict=True):
+            yield self._call(call, raw)
+
+    def _call(self, call: JsonObject, raw: bytes) -> ToolDelta:
+        function = object_of(call, "function") or {}
+        name = text_of(function, "name")
+        if not name:
+            raise WireFaultError("call_without_name", "a call has no name")
+        has_arguments = object_of(function, "arguments") is not None
+        arguments = raw_value(raw, ("function", "arguments")) if has_arguments else b"{}"
+        # Calls come whole, so each is another one, whatever index the server gives them.
+        index, self._calls = self._calls, self._calls + 1
+        return ToolDelta(index, id=text_of(call, "id") or None, name=name, arguments=arguments)
+
+    def _end(self, value: JsonObject) -> Iterator[StreamEvent]:
+        read, written = count_of(value, "prompt_eval_count"), count_of(value, "eval_count")
+        if read is not None or written is not None:
+            yield Usage(input_tokens=read, output_tokens=written)
+        self._finish_native = text_of(value, "done_reason") or None
+        self._is_done = True
+        yield Finish(FinishReason.UNKNOWN, "") if self._finish_native is None else read_finish(self._finish_native)
+
+
+def _constraint(request: GenerationRequest, facts: ServerFacts) -> JsonObject:
+    translation = translation_of(request)
+    match translation.form:
+        case "json_schema":
+            return {"format": schema_of(request)}
+        case "prompt":
+            return {}
+        case _:
+            raise not_in_form(facts, translation)
+
+
+def _thinking(request: GenerationRequest, facts: ServerFacts) -> JsonObject:
+    if request.reasoning is None:
+        return {}
+    no_marks(request.reasoning, facts)
+    if request.reasoning.max_tokens > 0:
+        raise UnwritableError(
+            f"reasoning: {facts.title} takes no number of thoughts; leave it out, and the model decides, or allow 0"
+        )
+    return {"think": False}
+
+
+def _drawing(request: GenerationRequest) -> JsonObject:
+    sampling = request.sampling
+    return {
+        "num_predict": sampling.max_tokens,
+        "top_k": sampling.top_k or 0,  # 0 keeps all; left out, it would be 40
+        **drawing_of(sampling),
+    }
+
+
+def _tools(request: GenerationRequest) -> JsonObject:
+    tools: list[JsonValue] = [
+        {"type": "function", "function": each} for each in functions_of(request, parameters="parameters")
+    ]
+    return {"tools": tools} if tools else {}
+
+
+__all__ = ["OllamaChatDialect", "OllamaChatReader"]

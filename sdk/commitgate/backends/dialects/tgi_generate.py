@@ -1,0 +1,182 @@
+"""Know TGI's own API for texts: what it is asked, how its answer is read, and who answers.
+
+Source: text-generation-inference db931fc, ``router/src/lib.rs``, ``server.rs`` and ``validation.rs``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from commitgate.backends.base import (
+    Finish,
+    FinishReason,
+    GenerationRequest,
+    StreamEvent,
+    TextDelta,
+    Usage,
+)
+from commitgate.backends.dialect import Answer, Expected, Outgoing, ServerFacts, ServerIdentity
+from commitgate.backends.dialects.chat_dialect import asked
+from commitgate.backends.dialects.chat_writing import not_in_form, translation_of, without_thoughts
+from commitgate.backends.dialects.fields import array_of, count_of, object_of, text_of
+from commitgate.backends.dialects.native_request import Template, raw_prompt, schema_of
+from commitgate.backends.dialects.tgi_chat import identify_tgi
+from commitgate.backends.text_join import TextJoiner
+from commitgate.backends.wire.errors import read_error
+from commitgate.backends.wire.wire_event import WireEvent, WireFaultError
+from commitgate.backends.words import read_finish
+from commitgate.json_value import JsonObject
+
+_FACTS: Final = ServerFacts(
+    name="tgi_generate",
+    title="TGI's /generate_stream",
+    vendor="tgi",
+    base_url=None,
+    base_url_variable="TGI_BASE_URL",
+    version_segment=None,
+    key_variables=("TGI_API_KEY", "HF_TOKEN"),
+    forms=frozenset({"json_schema", "regex"}),
+    proof_of_end="the finish_reason in the details of the last event",
+)
+
+
+class TgiGenerateDialect:
+    """Speak TGI's own API, which continues a text.
+
+    Args:
+        template: writes a conversation as the text to continue; None takes one user message as it stands, and nothing
+            else.
+    """
+
+    def __init__(self, *, template: Template | None = None) -> None:
+        self._template = template
+
+    @property
+    def facts(self) -> ServerFacts:
+        """Return what is known of it."""
+        return _FACTS
+
+    def write(self, request: GenerationRequest) -> Outgoing:
+        """Write a request for a stream.
+
+        Raises:
+            UnsupportedError: the constraint is of another form.
+            UnwritableError: the conversation cannot be written as one text, or the model is to think.
+        """
+        without_thoughts(_FACTS, request.reasoning)
+        parameters: JsonObject = {"details": True, "return_full_text": False, **_drawing(request)}
+        parameters |= _constraint(request)
+        inputs = raw_prompt(request, self._template, _FACTS)
+        return Outgoing(path="//generate_stream", body={"inputs": inputs, "parameters": parameters, "stream": True})
+
+    def expected(self, request: GenerationRequest) -> Expected:
+        """Return that nothing but text is expected."""
+        return Expected()
+
+    def reader(self, expected: Expected) -> TgiGenerateReader:
+        """Return a reader for one answer."""
+        return TgiGenerateReader()
+
+    def handshake(self, model: str) -> Sequence[Outgoing]:
+        """Ask whether the server is well, and what it is."""
+        return asked("//health", "//info")
+
+    def identify(self, model: str, answers: Sequence[Answer]) -> ServerIdentity:
+        """Read what the server said."""
+        return identify_tgi(answers)
+
+
+class TgiGenerateReader:
+    """Read one answer: an event a token, the last of which tells how it ended."""
+
+    def __init__(self) -> None:
+        self._text = TextJoiner()
+        self._finish_native: str | None = None
+        self._is_over = False
+
+    @property
+    def finish_native(self) -> str | None:
+        """Return the ``finish_reason``; None while there is none."""
+        return self._finish_native
+
+    @property
+    def is_terminal(self) -> bool:
+        """Say whether the event with the whole text was read."""
+        return self._is_over
+
+    def read(self, event: WireEvent) -> Iterable[StreamEvent]:
+        """Return what one event of a stream means."""
+        value = event.value
+        if value is None:
+            return ()
+        if value.get("error") is not None:
+            return (read_error(value),)
+        token = object_of(value, "token")
+        if token is None and value.get("generated_text") is not None:
+            return self.read_whole(event)
+        events: list[StreamEvent] = []
+        text = None if token is None or token.get("special") is True else text_of(token, "text")
+        if text:
+            events.append(TextDelta(self._text.feed(text)))
+        if text_of(value, "generated_text") is not None or object_of(value, "details") is not None:
+            events.extend(self._end(value))
+        return events
+
+    def read_whole(self, event: WireEvent) -> Iterable[StreamEvent]:
+        """Return what one whole answer means."""
+        value = event.value
+        if value is not None and value.get("error") is not None:
+            return (read_error(value),)
+        text = None if value is None else text_of(value, "generated_text")
+        if value is None or text is None:
+            raise WireFaultError("no_answer", "the body is no answer of /generate")
+        events: list[StreamEvent] = [TextDelta(self._text.feed(text))] if text else []
+        return [*events, *self._end(value)]
+
+    def close(self) -> Iterable[StreamEvent]:
+        """Return nothing: the format has no end marker beside its last event."""
+        return ()
+
+    def _end(self, value: JsonObject) -> Iterator[StreamEvent]:
+        if self._is_over:
+            return
+        details = object_of(value, "details") or {}
+        read, written = count_of(details, "input_length"), count_of(details, "generated_tokens")
+        if read is None:  # a whole answer lists the tokens of the prompt in its place, where it was asked to
+            read = len(array_of(details, "prefill") or ()) or None
+        if read is not None or written is not None:
+            yield Usage(input_tokens=read, output_tokens=written)
+        self._finish_native = text_of(details, "finish_reason") or None
+        self._is_over = True
+        yield Finish(FinishReason.UNKNOWN, "") if self._finish_native is None else read_finish(self._finish_native)
+
+
+def _constraint(request: GenerationRequest) -> JsonObject:
+    translation = translation_of(request)
+    match translation.form:
+        case "json_schema":
+            return {"grammar": {"type": "json", "value": schema_of(request)}}
+        case "regex":
+            return {"grammar": {"type": "regex", "value": translation.pattern}}
+        case "prompt":
+            return {}
+        case _:
+            raise not_in_form(_FACTS, translation)
+
+
+def _drawing(request: GenerationRequest) -> JsonObject:
+    sampling = request.sampling
+    written: JsonObject = {"max_new_tokens": sampling.max_tokens, "do_sample": sampling.temperature > 0}
+    if sampling.temperature > 0:  # 0 is refused, and so are bounds that would keep all
+        written["temperature"] = sampling.temperature
+        if sampling.top_k is not None:
+            written["top_k"] = sampling.top_k
+        if sampling.top_p < 1:
+            written["top_p"] = sampling.top_p
+    if sampling.seed is not None:
+        written["seed"] = sampling.seed
+    return written
+
+
+__all__ = ["TgiGenerateDialect", "TgiGenerateReader"]
