@@ -45,6 +45,7 @@ from commitgate.ledger import MemoryLedger
 from commitgate.testing.fake_time import fake_time
 from commitgate.testing.fault_point import FaultPoint, Trouble, Waitable
 from commitgate.testing.playback import Chunking
+from commitgate.testing.replay import Replay, replay
 from commitgate.testing.script_step import STEPS, Step
 from commitgate.testing.scripted_backend import ScriptedBackend
 
@@ -53,9 +54,11 @@ __all__ = [
     "Chunking",
     "FaultPoint",
     "MemoryLedger",
+    "Replay",
     "ScriptedBackend",
     "Step",
     "Trouble",
     "Waitable",
     "fake_time",
+    "replay",
 ]

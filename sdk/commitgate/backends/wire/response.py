@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 
-from commitgate.backends.base import ConnectionLost, Fault, Finish, Ping, StreamEvent
+from commitgate.backends.base import ConnectionLost, Fault, Finish, Notice, Ping, StreamEvent, Usage
 from commitgate.backends.dialect import EventReader
 from commitgate.backends.wire.errors import (
     MAX_ERROR_BODY_BYTES,
@@ -52,7 +53,8 @@ class ResponseReader:
 
     Attributes:
         request_id: the provider's own name of the request, where its head gives one.
-        is_over: nothing that may still come changes what was given; reading on is in vain.
+        is_over: a failure was given, and reading on is in vain: no further event is given.
+        usage: the last counts that came behind a failure.
     """
 
     def __init__(
@@ -64,9 +66,11 @@ class ResponseReader:
         self._now = now
         self.request_id = request_id(self._headers)
         self.is_over = False
+        self.usage: Usage | None = None
         self._finish: Finish | None = None
         self._has_ended = False
         self._has_events = False
+        self._has_junk = False
         self._kept = bytearray()
         """The body of an answer that is no answer of a model, up to a limit."""
         found = _framing(self._headers.get("content-type"), framing) if 200 <= status < 300 else None
@@ -139,14 +143,18 @@ class ResponseReader:
 
     def _take_event(self, event: WireEvent, events: list[StreamEvent]) -> None:
         if self.is_over:
-            # Only whether the end marker came is still of interest.
-            if event.value is None:
-                list(self._reader.read(event))
+            self._take_counts(event)
         elif event.value is not None and tells_error(event.value, name=event.name):
             self._take_error(event, events)
         else:
             for found in self._read_by_dialect(event):
                 self._add(found, events)
+
+    def _take_counts(self, event: WireEvent) -> None:
+        """Take what is still of interest behind a failure: counts, and whether the end marker came."""
+        with suppress(WireFaultError):
+            for found in self._read_by_dialect(event):
+                self.usage = found if isinstance(found, Usage) else self.usage
 
     def _read_by_dialect(self, event: WireEvent) -> Iterable[StreamEvent]:
         is_whole = isinstance(self._decoder, JsonBodyDecoder) and not self._decoder.is_array
@@ -154,12 +162,10 @@ class ResponseReader:
 
     def _take_error(self, event: WireEvent, events: list[StreamEvent]) -> None:
         """Take an error, and what of the answer may stand beside it."""
-        try:
+        with suppress(WireFaultError):  # an error need not look like an answer
             for found in self._read_by_dialect(event):
                 if not isinstance(found, Fault | Finish):
                     events.append(found)
-        except WireFaultError:
-            pass  # an error need not look like an answer
         self._add(read_error(event.value or {}), events)
 
     def _add(self, found: StreamEvent, events: list[StreamEvent]) -> None:
@@ -179,6 +185,9 @@ class ResponseReader:
         """Take bytes that are not the format: nothing behind a finish or an end marker."""
         if not self._is_proven:
             self._add(Fault("protocol", str(fault), code=fault.code), events)
+        elif not (self.is_over or self._has_junk or self._reader.is_terminal):
+            self._has_junk = True
+            events.append(Notice("junk_after_finish"))
 
     @property
     def _is_proven(self) -> bool:
