@@ -22,8 +22,9 @@ class GeminiBackend(RemoteBackend):
     The key is ``api_key``, or the variable ``GEMINI_API_KEY`` or ``GOOGLE_API_KEY``::
 
         async with Client(backends={"gemini": GeminiBackend(api_key=key)}) as client:
+            model = "gemini/gemini-2.5-flash"
             sampling = Sampling(max_tokens=2_000)
-            outcome = await client.generate_structured("gemini/gemini-2.5-flash", Ticket, prompt=text, sampling=sampling)
+            outcome = await client.generate_structured(model, Ticket, prompt=text, sampling=sampling)
 
     A model that thinks does so by itself, and its thoughts count among ``Sampling.max_tokens``: where that is small,
     nothing of it may be left for the answer, which then ends as ``Truncated``. ``Reasoning(max_tokens=n)`` gives the
