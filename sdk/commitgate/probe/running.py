@@ -30,7 +30,7 @@ MOST_REQUESTS = 160
 """Most requests that probing one server sends, where its caller sets no other number."""
 
 _ROOM = 8
-"""How much more room an answer gets that was cut before it told anything: for thoughts that count as tokens of it."""
+"""How much more room answers get once one was cut before it told anything: for thoughts that count as tokens of it."""
 
 
 async def probe(
@@ -134,6 +134,7 @@ class _Run:
         self._told = told
         self._found: dict[str, ProbeResult] = {}
         self._whole: list[Reply] = []
+        self._is_roomy = False
 
     async def go(self) -> None:
         """Ask all of it."""
@@ -175,27 +176,28 @@ class _Run:
         judgements: list[Judgement] = []
         found: Judgement | None = None
         while found is None:
-            judgement = await self._judged(step.ask, is_roomy=bool(judgements) and judgements[-1].wants_room)
+            judgement = await self._judged(step.ask)
             if judgement is None:
                 return Judgement(verdict=Verdict.NOT_TOLD, reason=self._session.ended)
             judgements.append(judgement)
             found = settle(judgements, trials=step.trials)
         if step.control is not None and found.verdict is Verdict.ENFORCED:
-            control = await self._judged(step.control, is_roomy=False)
+            control = await self._judged(step.control)
             if control is not None:
                 found = with_control(found, control)
         return found
 
-    async def _judged(self, ask: Callable[[Draw], Question], *, is_roomy: bool) -> Judgement | None:
+    async def _judged(self, ask: Callable[[Draw], Question]) -> Judgement | None:
         session = self._session
         # Contracts are compiled for it, which takes milliseconds.
         question = await run_in_thread(lambda: ask(session.draw))
-        if is_roomy:
+        if self._is_roomy and question.expects != "cut":
             question = replace(question, max_tokens=question.max_tokens * _ROOM)
         reply = await session.ask(question)
         if reply is None:
             return None
         found = await run_in_thread(lambda: judge(question, reply))
+        self._is_roomy |= found.wants_room
         if question.expects == "inside" and found.verdict is Verdict.ENFORCED:
             self._whole.append(reply)
         return found
