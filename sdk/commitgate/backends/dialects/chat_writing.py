@@ -65,8 +65,13 @@ def json_schema_format(translation: Translation) -> JsonValue:
     """Return the value of ``response_format`` that asks for JSON of a schema, each keyword of it enforced."""
     return {
         "type": "json_schema",
-        "json_schema": {"name": name_of(translation), "strict": True, "schema": translation.schema},
+        "json_schema": {"name": name_of(translation), "strict": True, "schema": schema_object(translation)},
     }
+
+
+def schema_object(translation: Translation) -> JsonObject:
+    """Return the schema as sent, as an object: one that allows everything is an empty one."""
+    return translation.schema if isinstance(translation.schema, dict) else {}
 
 
 def name_of(translation: Translation) -> str:
@@ -181,6 +186,7 @@ __all__ = [
     "name_of",
     "native_offer",
     "not_in_form",
+    "schema_object",
     "told_by_its_arrow",
     "tools_of",
     "translation_of",

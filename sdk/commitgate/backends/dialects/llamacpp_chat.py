@@ -36,7 +36,7 @@ _FACTS: Final = ServerFacts(
 )
 
 
-class LlamacppChatDialect(ChatDialect):
+class LlamaCppChatDialect(ChatDialect):
     """Write and read the chat completions of llama.cpp's server."""
 
     def __init__(self) -> None:
@@ -73,4 +73,4 @@ class LlamacppChatDialect(ChatDialect):
         return {"response_format": json_schema_format(translation)}
 
 
-__all__ = ["LlamacppChatDialect"]
+__all__ = ["LlamaCppChatDialect"]

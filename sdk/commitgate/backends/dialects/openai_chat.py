@@ -15,9 +15,10 @@ from typing import Final
 
 from commitgate.backends.base import GenerationRequest, Sampling
 from commitgate.backends.dialect import Answer, Expected, Outgoing, ServerFacts, ServerIdentity
-from commitgate.backends.dialects.chat_dialect import ChatDialect, asked
+from commitgate.backends.dialects.chat_dialect import ChatDialect
 from commitgate.backends.dialects.chat_writing import effort_of, json_schema_format, translation_of, without_top_k
-from commitgate.backends.dialects.identity_reading import is_ready, names, object_in, objects
+from commitgate.backends.dialects.identity_reading import word
+from commitgate.backends.dialects.model_list import asked_for, identity
 from commitgate.backends.translation import Translation
 from commitgate.json_value import JsonObject
 from commitgate.reasoning import Reasoning
@@ -58,13 +59,13 @@ class OpenAIChatDialect(ChatDialect):
         return replace(super().expected(request), answer_tool=ANSWER_TOOL if is_tool else None)
 
     def handshake(self, model: str) -> Sequence[Outgoing]:
-        """Return the request for the list of models."""
-        return asked("/models")
+        """Return the requests for the list of models, and for what is told of the asked one."""
+        return asked_for(model, "/models")
 
     def identify(self, model: str, answers: Sequence[Answer]) -> ServerIdentity:
-        """Read the list of models."""
-        (models,) = answers
-        return ServerIdentity(is_ready=is_ready(models, models), models=names(objects(object_in(models), "data"), "id"))
+        """Read what is told of the models; when the asked one came to be is its revision, the version is the API's."""
+        version = word({**answers[0].headers}, "openai-version")
+        return identity(model, answers, version=version, since="created")
 
     def _drawing(self, sampling: Sampling) -> JsonObject:
         without_top_k(_FACTS, sampling)

@@ -14,7 +14,7 @@ from typing import Final
 from commitgate.backends.base import Sampling
 from commitgate.backends.dialect import Answer, Outgoing, ServerFacts, ServerIdentity
 from commitgate.backends.dialects.chat_dialect import ChatDialect, asked
-from commitgate.backends.dialects.chat_writing import drawing_of, name_of, without_top_k
+from commitgate.backends.dialects.chat_writing import drawing_of, name_of, schema_object, without_top_k
 from commitgate.backends.dialects.identity_reading import is_ready, joined, object_in, word
 from commitgate.backends.translation import Translation
 from commitgate.json_value import JsonObject
@@ -57,7 +57,7 @@ class TgiChatDialect(ChatDialect):
     def _constraint(self, translation: Translation) -> JsonObject:
         if translation.form == "regex":
             return {"response_format": {"type": "regex", "value": translation.pattern}}
-        value: JsonObject = {"name": name_of(translation), "schema": translation.schema}
+        value: JsonObject = {"name": name_of(translation), "schema": schema_object(translation)}
         return {"response_format": {"type": "json_schema", "value": value}}
 
 
