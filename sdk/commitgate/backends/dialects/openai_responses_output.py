@@ -95,7 +95,7 @@ class ResponsesOutput:
 
     def begin_item(self, value: JsonObject, item: JsonObject) -> Iterator[StreamEvent]:
         """Read the beginning of an item."""
-        if item.get("type") in CALL_TYPES:
+        if text_of(item, "type") in CALL_TYPES:
             yield from self._begin_call(item, value)
         elif _is_comment(item):
             if len(self._comments) >= _MOST_PARTS:
@@ -118,13 +118,12 @@ class ResponsesOutput:
 
     def end_item(self, value: JsonObject, item: JsonObject) -> Iterator[StreamEvent]:
         """Read the end of an item, which repeats all of it."""
-        kind = text_of(item, "type")
-        if kind in CALL_TYPES:
+        if text_of(item, "type") in CALL_TYPES:
             call = self._find(_names(item, value))
             if call is None:
                 yield from self._begin_call(item, value)
                 call = self._calls[-1]
-            yield from self._complete(call, text_of(item, CALL_TYPES[kind]) or "")
+            yield from self._complete(call, _said_by(item))
 
     def end(self, response: JsonObject, *, is_whole: bool) -> Iterator[StreamEvent]:
         """Read the end of a response, which repeats all of its output.
@@ -142,7 +141,7 @@ class ResponsesOutput:
             parts = [part for message in messages for part in objects_of(message, "content")]
             yield from self._compare("text", _texts(parts, "output_text", "text"), is_whole=is_whole)
             yield from self._compare("refusal", _texts(parts, "refusal", "refusal"), is_whole=is_whole)
-            yield from self._compare_calls([item for item in output if item.get("type") in CALL_TYPES], is_whole)
+            yield from self._compare_calls([item for item in output if text_of(item, "type") in CALL_TYPES], is_whole)
         if self._expected.answer_tool is not None and not self._has_answer:
             for text in self._aside:
                 yield TextDelta(self._text.feed(text))
@@ -240,12 +239,11 @@ class ResponsesOutput:
             is_same = text_of(item, "name") == known.name and (id == known.id or not (id and known.id))
             if is_whole and not is_same:
                 raise WireFaultError("output_differs", "the response ends with another call than it told")
-            text = text_of(item, CALL_TYPES[str(item["type"])]) or ""
             if is_whole or not known.written.pieces:
-                yield from self._complete(known, text)
+                yield from self._complete(known, _said_by(item))
         for item in calls[len(self._calls) :]:
             yield from self._begin_call(item, {})
-            yield from self._complete(self._calls[-1], text_of(item, CALL_TYPES[str(item["type"])]) or "")
+            yield from self._complete(self._calls[-1], _said_by(item))
 
 
 def _add(part: _Part, text: str) -> None:
@@ -277,6 +275,10 @@ def _names(item: JsonObject, value: JsonObject) -> list[str | int]:
     """Return all by which a call may be meant, the most telling first: not every server names it in every way."""
     names = text_of(value, "item_id"), text_of(item, "id"), text_of(item, "call_id"), count_of(value, "output_index")
     return [name for name in names if name is not None and name != ""]
+
+
+def _said_by(call: JsonObject) -> str:
+    return text_of(call, CALL_TYPES[text_of(call, "type") or ""]) or ""
 
 
 def _texts(parts: list[JsonObject], kind: str, member: str) -> list[str]:

@@ -152,9 +152,8 @@ class OpenAIResponsesReader:
         usage = object_of(response, "usage")
         written = None if usage is None else count_of(usage, "output_tokens")
         is_at_limit = written is not None and self._most_tokens is not None and written >= self._most_tokens
-        of_answer = {"message", *CALL_TYPES}
-        items = objects_of(response, "output")
-        return is_at_limit or any(item.get("status") == "incomplete" for item in items if item.get("type") in of_answer)
+        cut = [text_of(item, "type") for item in objects_of(response, "output") if item.get("status") == "incomplete"]
+        return is_at_limit or any(kind == "message" or kind in CALL_TYPES for kind in cut)
 
 
 def _ending(response: JsonObject, status: str) -> Finish | Fault:
@@ -166,7 +165,7 @@ def _ending(response: JsonObject, status: str) -> Finish | Fault:
         case "failed":
             error = response.get("error")
             code = error.get("code") if isinstance(error, dict) else None
-            if code in _FILTERS:
+            if isinstance(code, str) and code in _FILTERS:
                 return Finish(FinishReason.CONTENT_FILTER, f"{status}:{code}")
             return read_error({"error": error}) if error else Fault("server", "the response failed", code=status)
         case "cancelled":
