@@ -12,7 +12,7 @@ from integration.parts import Part, backends, model_name
 from integration.servers import Server, ServerName
 from proofs.part import Result, Row, total
 
-from commitgate import Client, Committed, Contract, Retry, RetryBudget, Sampling, Timeouts, by_key
+from commitgate import Client, Committed, Contract, EffectContext, Retry, RetryBudget, Sampling, Timeouts, by_key
 
 _TIMES: Mapping[ServerName, int] = {"llama": 6, "vllm": 2}
 _CONTRACT = Contract.json_schema(
@@ -42,7 +42,8 @@ async def _run(server: Server, unit: str) -> Result:
     done: list[object] = []
 
     @by_key(name="note")
-    def note(value: object) -> None:
+    def note(value: object, context: EffectContext) -> None:
+        del context
         done.append(value)
 
     key = f"{unit}-{uuid4()}"

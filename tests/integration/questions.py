@@ -103,7 +103,7 @@ _ENFORCED: Sequence[tuple[str, Schema, str, int]] = (
     ("identifier", _object({"id": {"type": "string", "format": "uuid"}}), "Give an identifier.", 80),
     ("day", _object({"day": {"type": "string", "format": "date"}}), "When was the first landing on the moon?", 40),
     ("nullable", _object({"note": {"type": ["string", "null"], "maxLength": 10}}), "There is no note.", 40),
-    ("exact-count", {"type": "array", "items": {"enum": [0]}, "minItems": 7, "maxItems": 7}, "Return no items.", 64),
+    ("exact-count", {"type": "array", "items": {"enum": [0]}, "minItems": 7, "maxItems": 7}, "Return no items.", 96),
     ("text-itself", {"type": "string", "enum": ["söß", "日本", "a b"]}, "Say something.", 24),
     ("switch", _object({"on": {"type": "boolean"}, "mode": {"const": "auto"}}), "Switch the light on.", 40),
 )
@@ -213,7 +213,7 @@ _WRITTEN: Sequence[tuple[str, str, str, int, Callable[[object], bool]]] = (
         24,
         lambda value: _matches(r"(Hello|Good (day|night)), [A-Z][a-z]{2,6}!", value),
     ),
-    ("brackets", _BRACKETS, "Open and close brackets.", 24, _balanced),
+    ("brackets", _BRACKETS, "Open and close brackets.", 48, _balanced),
 )
 
 
@@ -267,7 +267,7 @@ def _choices() -> list[Question]:
             kind="choices",
             contract=Contract.of(Choices(texts), name=name.replace("-", "_")),
             prompt=prompt,
-            most_tokens=24,
+            most_tokens=48,
             is_right=judge(texts),
         )
         for name, texts, prompt in _OFFERED
