@@ -222,7 +222,7 @@ class ResponsesOutput:
 
     def _compare(self, said: Said, parts: list[str], *, is_whole: bool) -> Iterator[StreamEvent]:
         """Compare the parts of one kind with what was told; give out those behind it that were told in no delta."""
-        told, at = "".join(self._said[said]), 0
+        told, at = _joined(self._said[said]), 0
         while at < len(told) and parts and told.startswith(parts[0], at):
             at += len(parts.pop(0))
         if at == len(told):
@@ -253,9 +253,17 @@ def _add(part: _Part, text: str) -> None:
 
 
 def _end(part: _Part, text: str) -> None:
-    if "".join(part.pieces) != text:
+    if _joined(part.pieces) != text:
         raise WireFaultError("text_differs", "the end of a part repeats another text than was told")
     part.is_done = True
+
+
+def _joined(pieces: list[str]) -> str:
+    """Return pieces as one text, in which the halves of characters that were cut in two have come together."""
+    text = "".join(pieces)
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 def _too_many(what: str) -> WireFaultError:
