@@ -14,6 +14,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from math import inf
 from typing import TYPE_CHECKING, cast
 
@@ -89,11 +90,17 @@ class HttpResponse:
 
     def __init__(self, response: httpx.Response) -> None:
         self._response = response
-        self._pieces: AsyncIterator[bytes] = response.aiter_raw()
         self._is_reading = False
         self._is_over = False
         self.status = response.status_code
         self.headers = _joined(response.headers.multi_items())
+        if response.is_stream_consumed:
+            # A hook of the caller's client has read it, and unpacked it.
+            self._pieces: AsyncIterator[bytes] = _Once(response.content)
+            self.headers.pop("content-encoding", None)
+        else:
+            # Not what the library hands out as raw bytes: that closes the answer where a cancellation can tear it.
+            self._pieces = aiter(cast("httpx.AsyncByteStream", response.stream))
 
     async def read(self) -> bytes | None:
         """Return the next piece as it came over the wire; None after a clean end.
@@ -107,17 +114,18 @@ class HttpResponse:
         try:
             return await anext(self._pieces)
         except StopAsyncIteration:
-            self._is_over = True
-            return None
+            pass
         except Exception as error:
             self._is_over = True
             raise LineLostError("the line broke within the answer") from error
         except BaseException:
-            # Its own clean-up has closed it on the way.
+            # The library has closed it on the way.
             self._is_over = True
             raise
         finally:
             self._is_reading = False
+        await self.aclose()
+        return None
 
     async def aclose(self) -> None:
         """Close it, wherever its reader stands. The server sees at once that nobody reads on."""
@@ -144,6 +152,42 @@ class HttpResponse:
                     return
             if scope.cancelled_caught:
                 return
+
+
+class _Once:
+    """Iterate over one piece, without a generator that could be left over."""
+
+    def __init__(self, piece: bytes) -> None:
+        self._pieces = [piece] if piece else []
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
+        if not self._pieces:
+            raise StopAsyncIteration
+        return self._pieces.pop()
+
+
+class _Body:
+    """Hold the bytes of a request, which may be iterated over again."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return _Once(self._data)
+
+
+@cache
+def _kind_of_body(library: type) -> type:
+    return type("Body", (_Body, library), {})
+
+
+def _body(data: bytes, *, like: object) -> httpx.AsyncByteStream:
+    """Return a body that the library takes for one of its own; its own are generators."""
+    library = next(kind for kind in type(like).__mro__ if kind.__name__ == "AsyncByteStream")
+    return cast("httpx.AsyncByteStream", _kind_of_body(library)(data))
 
 
 class HttpTransport:
@@ -304,13 +348,16 @@ class _Sending:
     def _built(self) -> httpx.Request:
         request = self._request
         timeout = {"pool": self._turn_s(), "connect": self._waits.connect_s, "write": WRITE_S, "read": None}
-        return self._client.build_request(
+        built = self._client.build_request(
             request.method,
             request.url,
             headers=list(request.headers.items()),
             content=request.body or None,
             extensions={"timeout": timeout, "trace": self._trace},
         )
+        if request.body:
+            built.stream = _body(request.body, like=built.stream)
+        return built
 
     def _turn_s(self) -> float | None:
         if not self._is_shared:
