@@ -20,6 +20,7 @@ class CommitgateBackend(RemoteBackend):
     """
 
     def __init__(self, **options: Unpack[RemoteOptions]) -> None:
+        options.setdefault("name", "commitgate")
         super().__init__(CommitgateChatDialect(), **options)
 
 

@@ -37,6 +37,7 @@ class LlamaCppBackend(RemoteBackend):
     def __init__(
         self, *, api: LlamaCppApi = "chat", template: Template | None = None, **options: Unpack[RemoteOptions]
     ) -> None:
+        options.setdefault("name", "llama_cpp")
         check_choice("api", api, ("chat", "completion"))
         if api == "chat":
             if template is not None:

@@ -21,6 +21,7 @@ class NimBackend(RemoteBackend):
     """
 
     def __init__(self, *, engine: NimEngine = "vllm", **options: Unpack[RemoteOptions]) -> None:
+        options.setdefault("name", "nim")
         super().__init__(NimChatDialect(engine), **options)
 
 

@@ -42,6 +42,7 @@ class OllamaBackend(RemoteBackend):
         model_options: Mapping[str, JsonValue] | None = None,
         **options: Unpack[RemoteOptions],
     ) -> None:
+        options.setdefault("name", "ollama")
         check_choice("api", api, ("native", "v1"))
         if api == "native":
             super().__init__(OllamaChatDialect(options=model_options), **options)

@@ -19,6 +19,7 @@ class OpenAIChatBackend(RemoteBackend):
     """
 
     def __init__(self, **options: Unpack[RemoteOptions]) -> None:
+        options.setdefault("name", "openai_chat")
         super().__init__(OpenAIChatDialect(), **options)
 
 

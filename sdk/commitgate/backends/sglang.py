@@ -19,6 +19,7 @@ class SglangBackend(RemoteBackend):
     """
 
     def __init__(self, **options: Unpack[RemoteOptions]) -> None:
+        options.setdefault("name", "sglang")
         super().__init__(SglangChatDialect(), **options)
 
 

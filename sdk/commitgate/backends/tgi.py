@@ -36,6 +36,7 @@ class TgiBackend(RemoteBackend):
     def __init__(
         self, *, api: TgiApi = "chat", template: Template | None = None, **options: Unpack[RemoteOptions]
     ) -> None:
+        options.setdefault("name", "tgi")
         check_choice("api", api, ("chat", "generate"))
         if api == "chat":
             if template is not None:

@@ -19,6 +19,7 @@ class VllmBackend(RemoteBackend):
     """
 
     def __init__(self, **options: Unpack[RemoteOptions]) -> None:
+        options.setdefault("name", "vllm")
         super().__init__(VllmChatDialect(), **options)
 
 

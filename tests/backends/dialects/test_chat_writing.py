@@ -262,7 +262,10 @@ def test_tools_are_offered_in_the_servers_own_form(dialect: Dialect) -> None:
         "parameters": {"type": "object", "properties": {}},
         "strict": False,
     }
-    assert (found["tool_choice"], found["parallel_tool_calls"]) == ("auto", True)
+    if dialect is OLLAMA:
+        assert not found.keys() & {"tool_choice", "parallel_tool_calls"}
+    else:
+        assert (found["tool_choice"], found["parallel_tool_calls"]) == ("auto", True)
     # The server tells the model of the tools itself.
     assert found["messages"] == [{"role": "user", "content": "Which city is it?"}]
     assert dialect.expected(asked) == Expected(offers_tools=True)
@@ -271,6 +274,12 @@ def test_tools_are_offered_in_the_servers_own_form(dialect: Dialect) -> None:
 def test_a_turn_that_must_call_and_call_once_says_so() -> None:
     found: Any = OPENAI.write(offering(answer="none", most_calls=1)).body
     assert (found["tool_choice"], found["parallel_tool_calls"]) == ("required", False)
+
+
+def test_ollama_cannot_be_told_that_a_tool_must_be_called() -> None:
+    with pytest.raises(UnsupportedError) as raised:
+        OLLAMA.write(offering(answer="none"))
+    assert raised.value.keyword == "tools"
 
 
 def test_a_turn_whose_answer_is_json_is_asked_for_with_its_schema() -> None:

@@ -384,7 +384,7 @@ class TestWholeResponses:
         {"type": 5},
         text(5),
         text({"a": 1}),
-        text("a", item=[]),  # type: ignore[arg-type]
+        {**text("a"), "item_id": []},
         text("a", output=-1),
         text("a", content=True),
         text_done(["a"]),

@@ -55,7 +55,7 @@ class ChatDialect(ABC):
             **conversation_of(request),
             **self._drawing(request.sampling),
             **self._thoughts(request.reasoning),
-            **tools_of(request),
+            **self._tools(request),
         }
         if translation.form != "prompt":
             body.update(self._constraint(translation))
@@ -88,6 +88,14 @@ class ChatDialect(ABC):
     @abstractmethod
     def _constraint(self, translation: Translation) -> JsonObject:
         """Return the constraint, of one of the forms that the facts list."""
+
+    def _tools(self, request: GenerationRequest) -> JsonObject:
+        """Return the tools that are offered in the server's own form, and what may be done with them.
+
+        Raises:
+            UnsupportedError: the server cannot be told what may be done.
+        """
+        return tools_of(request)
 
     def _thoughts(self, reasoning: Reasoning | None) -> JsonObject:
         """Return how the model may think.

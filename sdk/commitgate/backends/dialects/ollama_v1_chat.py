@@ -11,12 +11,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from commitgate.backends.base import Sampling
+from commitgate.backends.base import GenerationRequest, Sampling
 from commitgate.backends.dialect import Answer, Outgoing, ServerFacts, ServerIdentity
 from commitgate.backends.dialects.chat_dialect import ChatDialect, asked
-from commitgate.backends.dialects.chat_writing import drawing_of, effort_of, json_schema_format, without_top_k
+from commitgate.backends.dialects.chat_writing import (
+    drawing_of,
+    effort_of,
+    json_schema_format,
+    native_offer,
+    tools_of,
+    without_top_k,
+)
 from commitgate.backends.dialects.identity_reading import is_ready, named, names, object_in, objects, word
 from commitgate.backends.translation import Translation
+from commitgate.errors import UnsupportedError
 from commitgate.json_value import JsonObject
 from commitgate.reasoning import Reasoning
 
@@ -52,6 +60,15 @@ class OllamaV1ChatDialect(ChatDialect):
     def _drawing(self, sampling: Sampling) -> JsonObject:
         without_top_k(_FACTS, sampling)
         return {"max_tokens": sampling.max_tokens, **drawing_of(sampling)}
+
+    def _tools(self, request: GenerationRequest) -> JsonObject:
+        offer = native_offer(request)
+        if offer is None:
+            return {}
+        if offer.answer == "none":
+            reason = f"{_FACTS.title} offer tools and cannot be told that one must be called; let the turn answer, too"
+            raise UnsupportedError(f"tools: {reason}", pointer="", keyword="tools", reason=reason)
+        return {"tools": tools_of(request)["tools"]}
 
     def _thoughts(self, reasoning: Reasoning | None) -> JsonObject:
         return effort_of(_FACTS, reasoning)
