@@ -160,14 +160,6 @@ def _sized(draw: Draw, *, keyword: str, asks: str) -> Canary:
     return {**schema, keyword: 2}, schema, asks
 
 
-def _closed(draw: Draw) -> Canary:
-    nonce = word(draw)
-    number: JsonObject = {"type": "integer"}
-    schema = _object({"v": number}, ["v"])
-    without: JsonObject = {**schema, "additionalProperties": True}
-    return schema, without, f'Its keys are "v", with the value 1, and "{nonce}", with the value 2.'
-
-
 def _dependent(draw: Draw, *, more: JsonObject) -> Canary:
     del draw
     number: JsonObject = {"type": "integer"}
@@ -228,7 +220,6 @@ _CANARIES: Mapping[str, Callable[[Draw], Canary]] = MappingProxyType(
         "max_properties": partial(
             _sized, keyword="maxProperties", asks='Its keys are "a", "b" and "c", each with the value 1.'
         ),
-        "closed_object": _closed,
         "dependent_required": partial(_dependent, more=_DEPENDENT),
         "if_then_else": partial(_dependent, more=_IF),
         "one_of_overlapping": _exclusive,

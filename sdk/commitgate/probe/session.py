@@ -26,7 +26,7 @@ from commitgate.backends.base import (
 )
 from commitgate.backends.dialect import Answer, Dialect, Outgoing, ServerIdentity, UnwritableError
 from commitgate.errors import ContractError
-from commitgate.probe.judge import FATAL_FAULTS
+from commitgate.probe.judge import FATAL_FAULTS, fault_words
 from commitgate.probe.question import Draw, Question, Reply
 from commitgate.probe.result import Cost
 from commitgate.reasoning import Reasoning
@@ -228,7 +228,8 @@ class Session:
         is_failure = reply.is_late or (fault is not None and fault.kind not in ("constraint", "bad_request"))
         self._failures = self._failures + 1 if is_failure else 0
         if self._failures >= MOST_FAILURES and not self.ended:
-            self.ended = f"{self._failures} requests in a row failed"
+            last = "the time for it ran out" if fault is None else fault_words(fault)
+            self.ended = f"{self._failures} requests in a row failed, the last one so: {last}"
 
     async def exchange(self, outgoing: Outgoing) -> Answer | None:
         """Make one request that is no stream; None where no more may be sent."""
