@@ -145,6 +145,8 @@ _GENERIC: Mapping[FaultKind, tuple[str, ...]] = {
         "not_found",
     ),
 }
+
+GENERIC_CODES = frozenset(code for codes in _GENERIC.values() for code in codes)
 """Words that some providers send with every status of a kind: one of these says less than the status beside it."""
 
 _TELLING_CODES: Mapping[str, FaultKind] = {code: kind for kind, codes in _BY_KIND.items() for code in codes}
@@ -209,4 +211,13 @@ def safe_code(word: object) -> str | None:
     return word if isinstance(word, str) and _CODE.fullmatch(word) else None
 
 
-__all__ = ["FAULT_CODES", "FAULT_WORDS", "FINISH_WORDS", "TOOL_FINISH_WORDS", "fault_kind", "read_finish", "safe_code"]
+__all__ = [
+    "FAULT_CODES",
+    "FAULT_WORDS",
+    "FINISH_WORDS",
+    "GENERIC_CODES",
+    "TOOL_FINISH_WORDS",
+    "fault_kind",
+    "read_finish",
+    "safe_code",
+]

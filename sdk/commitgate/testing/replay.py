@@ -37,6 +37,7 @@ from commitgate.backends.remote import RemoteBackend
 from commitgate.backends.translation import Translation
 from commitgate.backends.wire.response import ResponseReader
 from commitgate.backends.wire.wire_event import Framing
+from commitgate.backends.words import TOOL_FINISH_WORDS
 from commitgate.client import Client
 from commitgate.contract import Contract
 from commitgate.errors import MisuseError
@@ -174,19 +175,20 @@ def replay(
     check_int("status", status)
     check_choice("end", end, ("clean", "reset"))
     check_kind("headers", headers or {}, Mapping, "a mapping of names to values")
-    response = _Response(status, dict(headers or {}), _chunks(body, split_at), end == "clean")
+    recording = _Recording(status, dict(headers or {}), _chunks(body, split_at), end == "clean")
     reader = dialect.reader(Expected(offers_tools=True))
     found = _Reading()
-    for event in response.events(reader, dialect.facts.framing):
+    response = recording.response(reader, dialect.facts.framing)
+    for event in recording.events(response):
         found.take(event)
     outcome: str = found.outcome
     if contract is not None:
-        outcome = _ending(_Recorded(dialect, response), Contract.of(cast("type[object]", contract)))
+        outcome = _ending(_Recorded(dialect, recording), Contract.of(cast("type[object]", contract)))
     return Replay(
         outcome=outcome,
         text=bytes(found.text).decode(errors="replace"),
         usage=found.usage,
-        finish_native=reader.finish_native,
+        finish_native=response.finish_native,
         terminal=reader.is_terminal,
         tool_calls=tuple(call.joined() for call in found.calls.values()),
         reasoning=bytes(found.reasoning).decode(errors="replace"),
@@ -219,7 +221,7 @@ def _chunks(body: bytes, split_at: Sequence[int]) -> tuple[bytes, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Response:
+class _Recording:
     """Hold what was recorded."""
 
     status: int
@@ -227,9 +229,12 @@ class _Response:
     chunks: tuple[bytes, ...]
     is_clean: bool
 
-    def events(self, reader: EventReader, framing: Framing) -> Iterator[StreamEvent]:
-        """Yield what it means to a reader; last the counts behind a failure, for which a call does not wait."""
-        response = ResponseReader(reader, self.status, self.headers, framing, time.time())
+    def response(self, reader: EventReader, framing: Framing) -> ResponseReader:
+        """Return what reads it."""
+        return ResponseReader(reader, self.status, self.headers, framing, time.time())
+
+    def events(self, response: ResponseReader) -> Iterator[StreamEvent]:
+        """Yield what it means; last the counts behind a failure, for which a call does not wait."""
         for chunk in self.chunks:
             yield from response.feed(chunk)
         yield from response.end(is_clean=self.is_clean)
@@ -306,17 +311,19 @@ class _Reading:
             return "protocol_error"
         if self.refusal and self.finish.reason in (FinishReason.STOP, FinishReason.LENGTH):
             return "refused"
-        if self.calls and self.finish.reason is FinishReason.STOP:
+        if self.finish.reason is FinishReason.STOP and self.calls:
             return "tool_call"
+        if self.finish.reason is FinishReason.STOP and self.finish.native in TOOL_FINISH_WORDS:
+            return "unknown"  # it says that it calls, and there is no call
         return _OF_REASON[self.finish.reason]
 
 
 class _Recorded:
     """Be the backend of a server that answers every request with one recorded response."""
 
-    def __init__(self, dialect: Dialect, response: _Response) -> None:
+    def __init__(self, dialect: Dialect, recording: _Recording) -> None:
         self._dialect = dialect
-        self._response = response
+        self._recording = recording
 
     @property
     def name(self) -> str:
@@ -353,7 +360,8 @@ class _Recorded:
     @asynccontextmanager
     async def _open(self, request: GenerationRequest) -> AsyncGenerator[EventStream]:
         reader = self._dialect.reader(self._dialect.expected(request))
-        events = self._response.events(reader, self._dialect.facts.framing)
+        response = self._recording.response(reader, self._dialect.facts.framing)
+        events = self._recording.events(response)
         yield _RecordedStream(BackendIdentity(backend=self.name, model=request.model), events)
 
 

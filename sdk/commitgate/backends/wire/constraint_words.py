@@ -27,6 +27,10 @@ _PLACES = re.compile(
     re.IGNORECASE,
 )
 
+_ELSEWHERE = re.compile(r"(?:messages|input|prompt|contents|model|n|stop|seed|temperature|top_\w|max_\w+)(?:$|[.\[])")
+"""Places that have nothing to do with the constraint, whatever the words beside them speak of."""
+
+_BAD_REQUEST = (400, 413, 422)
 _ALWAYS = (
     r"json schema error at",
     r"json schema conversion failed",
@@ -34,8 +38,9 @@ _ALWAYS = (
     r"cannot use both json_schema and grammar",
     r"custom grammar constraints",
     r"response_format type",
+    r"invalid json schema",
 )
-"""Words of llama.cpp, which calls some mistakes of a client errors of its own, with status 500."""
+"""Words of llama.cpp and Ollama, which call some mistakes of a client errors of their own, with status 500."""
 
 _REFUSING = (
     *_ALWAYS,
@@ -94,14 +99,17 @@ def is_constraint_refused(
         message: the provider's words.
         is_request: its codes blame the request.
     """
-    if status in (401, 402, 403, 408, 409, 429):
-        return False
     if any(code in CONSTRAINT_CODES for code in codes):
         return True
     text = message[:MOST_MESSAGE_CHARACTERS]
-    if (status is not None and status >= 500) or (status is None and not is_request):
-        return status in (None, 500) and _ALWAYS_WORDS.search(text) is not None
-    return any(_PLACES.search(place) for place in places) or _REFUSING_WORDS.search(text) is not None
+    if status in _BAD_REQUEST or (status is None and is_request):
+        named = tuple(places)
+        if any(_PLACES.search(place) for place in named):
+            return True
+        if named and all(_ELSEWHERE.match(place) for place in named):
+            return False
+        return _REFUSING_WORDS.search(text) is not None
+    return status in (None, 500) and _ALWAYS_WORDS.search(text) is not None
 
 
 __all__ = ["CONSTRAINT_CODES", "MOST_MESSAGE_CHARACTERS", "is_constraint_refused"]

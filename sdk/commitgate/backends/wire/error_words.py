@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias, cast
 
+from commitgate.backends.wire.constraint_words import MOST_MESSAGE_CHARACTERS
 from commitgate.backends.words import safe_code
 
 Fields: TypeAlias = Mapping[str, object]
@@ -150,15 +151,12 @@ def _delay_s(details: list[Fields], message: str) -> float | None:
         told = _DELAY.fullmatch(delay) if isinstance(delay, str) else None
         if told is not None:
             return float(told[1])
-    said = _TRY_AGAIN.search(message[:_MOST_MESSAGE])
+    said = _TRY_AGAIN.search(message[:MOST_MESSAGE_CHARACTERS])
     if said is None or not any(said.groups()):
         return None
     hours, minutes, number, unit = said.groups()
     seconds = float(number or 0) / (1_000 if unit == "ms" else 1)
     return int(hours or 0) * 3_600 + int(minutes or 0) * 60 + seconds
-
-
-_MOST_MESSAGE = 4_096
 
 
 def _parts(value: object) -> list[object]:

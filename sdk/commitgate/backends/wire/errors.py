@@ -18,7 +18,7 @@ from commitgate.backends.wire.error_words import ErrorWords, Fields, error_words
 from commitgate.backends.wire.event_json import read_object
 from commitgate.backends.wire.sse import SseDecoder
 from commitgate.backends.wire.wire_event import WireFaultError
-from commitgate.backends.words import fault_kind
+from commitgate.backends.words import GENERIC_CODES, fault_kind
 from commitgate.harmless import harmless
 from commitgate.retry.retry_after import parse_retry_after
 
@@ -89,6 +89,16 @@ def read_answer(status: int, headers: Mapping[str, str], body: bytes, *, now: fl
     )
 
 
+def read_stray(text: bytes) -> Failure | None:
+    """Return the error that a text is which stands outside of all events; None where it is none.
+
+    Args:
+        text: it.
+    """
+    found = _parsed(_text(text))
+    return read_error(found) if found is not None and tells_error(found) else None
+
+
 def read_foreign(body: bytes) -> Failure:
     """Return what an answer means that says that all is well, in a format that nobody asked for.
 
@@ -132,7 +142,7 @@ def _read(words: ErrorWords, status: int | None) -> Failure:
         _kind(words, told),
         "the provider reports an error" if status is None else f"the server answered with status {status}",
         status=status,
-        code=words.codes[0] if words.codes else None,
+        code=next((code for code in words.codes if code not in GENERIC_CODES), next(iter(words.codes), None)),
         retry_after_s=words.retry_after_s,
         request_id=words.request_id,
         detail=detail(words.message),
@@ -162,6 +172,8 @@ def _body_words(body: bytes) -> ErrorWords:
     found = _parsed(text) or _first_event(body)
     if found is not None:
         return error_words(found)
+    if text == "{}":
+        return ErrorWords()
     if text.startswith("<"):
         text = _TAGS.sub(" ", text)
     return ErrorWords(message=text)
@@ -212,6 +224,7 @@ __all__ = [
     "read_answer",
     "read_error",
     "read_foreign",
+    "read_stray",
     "request_id",
     "tells_error",
 ]

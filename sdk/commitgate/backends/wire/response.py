@@ -19,10 +19,11 @@ from commitgate.backends.wire.errors import (
     read_answer,
     read_error,
     read_foreign,
+    read_stray,
     request_id,
     tells_error,
 )
-from commitgate.backends.wire.event_json import read_event, read_object
+from commitgate.backends.wire.event_json import read_event
 from commitgate.backends.wire.json_body import JsonBodyDecoder
 from commitgate.backends.wire.ndjson import NdjsonDecoder
 from commitgate.backends.wire.packing import Unpacker
@@ -69,6 +70,7 @@ class ResponseReader:
         self.usage: Usage | None = None
         self._finish: Finish | None = None
         self._has_ended = False
+        self._native: str | None = None
         self._has_events = False
         self._has_junk = False
         self._kept = bytearray()
@@ -81,6 +83,11 @@ class ResponseReader:
             self._unpacker = Unpacker(self._headers.get("content-encoding", ""))
         except WireFaultError as fault:
             self._fault = fault
+
+    @property
+    def finish_native(self) -> str | None:
+        """Return the server's own finish word, as far as it was read when the answer failed."""
+        return self._native if self.is_over else self._reader.finish_native
 
     def feed(self, data: bytes) -> list[StreamEvent]:
         """Return what the next bytes of the body mean; a mere sign of life where they mean nothing yet."""
@@ -109,7 +116,6 @@ class ResponseReader:
             self._give_answer(events)
         else:
             self._end_stream(self._decoder, events, is_clean=is_clean)
-        self.is_over = True
         return events
 
     def _unpacked(self, data: bytes) -> Iterable[bytes]:
@@ -139,7 +145,10 @@ class ResponseReader:
                 self._has_events = True
                 self._take_event(event, events)
         except WireFaultError as fault:
-            self._fail(fault, events)
+            if raw.name == "error":
+                self._add(read_error({"error": raw.data.decode(errors="replace")}), events)
+            else:
+                self._fail(fault, events)
 
     def _take_event(self, event: WireEvent, events: list[StreamEvent]) -> None:
         if self.is_over:
@@ -177,6 +186,7 @@ class ResponseReader:
             if self.is_over:
                 return
             self.is_over = True
+            self._native = self._reader.finish_native
             if found.request_id is None and self.request_id is not None:
                 found = replace(found, request_id=self.request_id)
         events.append(found)
@@ -233,12 +243,9 @@ class ResponseReader:
 
     def _take_stray(self, text: bytes, events: list[StreamEvent], *, is_clean: bool) -> None:
         """Take text that stands outside of all events: an error, or a body that is no event stream."""
-        try:
-            value = read_object(text)
-        except WireFaultError:
-            value = {}
-        if tells_error(value):
-            self._add(read_error(value), events)
+        failure = read_stray(text)
+        if failure is not None:
+            self._add(failure, events)
         elif is_clean and not self._has_events:
             self._fail(WireFaultError("not_events", "the body is no event stream"), events)
 
