@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 from commitgate.backends.translation.refusals import with_refusal
 from commitgate.backends.translation.shapes import SAME, WRAPPED, TextShape
 from commitgate.backends.translation.translation import Difference, Translation
-from commitgate.backends.translation.vendor_words import table_version, what_happens
+from commitgate.backends.translation.vendor_words import table_version, words_of
 from commitgate.contract import Contract
 from commitgate.json_value import JsonObject
 from commitgate.languages import Choices, Grammar, Machine, Regex, TextSource, kind_of_text
 from commitgate.lint.vendor_cases import pattern_cases
-from commitgate.lint.vendor_facts import FACTS, Reaction
 
 if TYPE_CHECKING:
     from commitgate.backends.dialect import ServerFacts
@@ -94,10 +93,10 @@ def _regex(contract: Contract[object], regex: Regex, facts: ServerFacts) -> Tran
     if facts.vendor is not None:
         if regex.flags:
             return _unsent(contract, regex, facts, f"{facts.title} is not known to read flags of a regular expression")
+        words = words_of(facts)
         for case in pattern_cases(regex.pattern):
-            fact = FACTS[facts.vendor, case]
-            if case not in _ANCHORS and fact.reaction not in (Reaction.TAKEN, Reaction.NARROWED):
-                return _unsent(contract, regex, facts, what_happens(facts, case))
+            if case not in _ANCHORS and not words.takes(case):
+                return _unsent(contract, regex, facts, words.happens(case))
     elif regex.flags:
         return _unsent(contract, regex, facts, f"{facts.title} takes no flags of a regular expression")
     return replace(_same(contract, facts), form="regex", pattern=regex.pattern)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commitgate.backends.translation.shapes import SAME
+from commitgate.backends.translation.json_forms import translate_json
 from commitgate.backends.translation.text_forms import translate_text
 from commitgate.backends.translation.translation import Translation
-from commitgate.backends.translation.vendor_words import table_version
 from commitgate.contract import Contract
 
 if TYPE_CHECKING:
@@ -37,9 +36,7 @@ def translate(
     """
     if contract.text is not None:
         return translate_text(contract, facts)
-    return Translation(
-        sent=contract, form="json_schema", schema=contract.shown_schema, shape=SAME, table=table_version(facts)
-    )
+    return translate_json(contract, facts)
 
 
 __all__ = ["translate"]
