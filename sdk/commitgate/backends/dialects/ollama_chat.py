@@ -36,7 +36,7 @@ from commitgate.backends.text_join import TextJoiner
 from commitgate.backends.wire.errors import read_error
 from commitgate.backends.wire.wire_event import WireEvent, WireFaultError
 from commitgate.backends.words import read_finish
-from commitgate.errors import MisuseError, UnsupportedError
+from commitgate.errors import MisuseError
 from commitgate.json_value import JsonObject, JsonValue
 
 _SAID_BY_REQUESTS: Final = frozenset({"num_predict", "temperature", "top_k", "top_p", "seed"})
@@ -82,13 +82,9 @@ class OllamaChatDialect:
         """Write a request for a stream.
 
         Raises:
-            UnsupportedError: the constraint is of another form, or a call must be made.
+            UnsupportedError: the constraint is of another form.
             UnwritableError: no model is named, or it is to think up to a limit.
         """
-        offer = native_offer(request)
-        if offer is not None and offer.answer == "none":
-            reason = "Ollama offers tools and cannot be told that one must be called; let the turn answer, too"
-            raise UnsupportedError(f"tools: {reason}", pointer="", keyword="tools", reason=reason)
         body = model_of(_FACTS, request.model, is_needed=True)
         body["messages"] = [{"role": each.role, "content": each.content} for each in told_messages(request)]
         # Without the last two, a context that is too small would lose words at the beginning in silence.
@@ -231,6 +227,7 @@ def _drawing(request: GenerationRequest) -> JsonObject:
 
 
 def _tools(request: GenerationRequest) -> JsonObject:
+    # That a call must be made cannot be said; the gate refuses an answer without one where it must.
     tools: list[JsonValue] = [
         {"type": "function", "function": each} for each in functions_of(request, parameters="parameters")
     ]
