@@ -14,7 +14,7 @@ from commitgate.errors import MisuseError
 
 _VERSION = re.compile(r"v[0-9]+[a-z0-9.]*")
 _UNSEEN = re.compile(r"[\x00-\x20\x7f]")
-_HOST = re.compile(r"[A-Za-z0-9._~:%\[\]-]+")
+_HOST = re.compile(r"[\w.~:%\[\]-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from math import inf
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 import anyio
 from anyio.lowlevel import EventLoopToken, current_token
@@ -306,6 +306,10 @@ class _Loop:
     client: httpx.AsyncClient | None = None
 
 
+class _Closable(Protocol):
+    async def aclose(self) -> None: ...
+
+
 class _Sending:
     """Send one request, once."""
 
@@ -315,6 +319,7 @@ class _Sending:
         self._waits = waits
         self._is_shared = is_shared
         self._is_connecting = False
+        self._bare_line: _Closable | None = None
         self._shelter = Shelter(self._send, drop=_drop, grace_s=GRACE_S)
 
     async def run(self) -> HttpResponse:
@@ -325,6 +330,15 @@ class _Sending:
             raise WaitExpired("connect", self._waits.connect_s) from None
 
     async def _send(self) -> httpx.Response:
+        try:
+            return await self._answer()
+        finally:
+            if self._bare_line is not None:
+                # The library leaves a line open whose encryption was cut off.
+                with anyio.move_on_after(CLOSE_S, shield=True):
+                    await self._bare_line.aclose()
+
+    async def _answer(self) -> httpx.Response:
         while True:
             try:
                 return await self._client.send(self._built(), stream=True, follow_redirects=False)
@@ -366,12 +380,15 @@ class _Sending:
 
     async def _trace(self, name: str, info: Mapping[str, object]) -> None:
         self._shelter.open()
-        if self._waits.connect_s is None:
-            return
-        if name.endswith((".connect_tcp.started", ".connect_unix_socket.started")) and not self._is_connecting:
+        step = name.partition(".")[2]
+        if step in ("connect_tcp.started", "connect_unix_socket.started") and not self._is_connecting:
             self._is_connecting = True
-            self._shelter.limit(anyio.current_time() + self._waits.connect_s)
-        elif name.endswith(".send_request_headers.started") and not _is_tunnel(info):
+            if self._waits.connect_s is not None:
+                self._shelter.limit(anyio.current_time() + self._waits.connect_s)
+        elif step in ("connect_tcp.complete", "connect_unix_socket.complete"):
+            self._bare_line = cast("_Closable | None", info.get("return_value"))
+        elif step == "send_request_headers.started" and not _is_tunnel(info):
+            self._bare_line = None
             self._shelter.limit(inf)
 
 
