@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from commitgate.backends.base import (
-    Fault,
     Finish,
     FinishReason,
     ProseDelta,
@@ -79,13 +78,19 @@ class GeminiReader:
             return ()
         if value.get("error") is not None:
             return (read_error(value),)
-        events = list(self._answer(event.data, value))
+        position, candidate = _candidate(value)
+        content = object_of(candidate, "content")
+        events: list[StreamEvent] = []
+        if content is not None:
+            self._read_parts(objects_of(content, "parts"), event.data, position, events)
         counts = object_of(value, "usageMetadata")
         if counts is not None and counts != self._counts:
             self._counts = counts
             events.append(_usage(counts))
-        events.extend(self._end(value))
-        self.model_revision = text_of(value, "modelVersion") or self.model_revision
+        if candidate.get("finishReason") is not None or value.get("promptFeedback") is not None:
+            self._read_end(value, candidate, events)
+        if self.model_revision is None:
+            self.model_revision = text_of(value, "modelVersion")
         return events
 
     def read_whole(self, event: WireEvent) -> Iterable[StreamEvent]:
@@ -99,28 +104,19 @@ class GeminiReader:
         """Return nothing: the format has no end marker that could be missing."""
         return ()
 
-    def _answer(self, data: bytes, value: JsonObject) -> Iterator[StreamEvent]:
-        position, candidate = _candidate(value)
-        content = object_of(candidate, "content") or {}
-        parts = objects_of(content, "parts")
+    def _read_parts(self, parts: Sequence[JsonObject], data: bytes, position: int, events: list[StreamEvent]) -> None:
         raw_parts: Sequence[bytes] | None = None
         for at, part in enumerate(parts):
             call = object_of(part, "functionCall")
-            if call is None:
-                yield from self._words(part)
-                continue
-            if raw_parts is None:
-                raw_parts = items_of(raw_value(data, ("candidates", position, "content", "parts")))
-            yield from self._call(call, raw_parts[at])
-
-    def _words(self, part: JsonObject) -> Iterator[StreamEvent]:
-        text = text_of(part, "text")
-        if not text:
-            return
-        if part.get("thought") is True:
-            yield ReasoningDelta(self._thoughts.feed(text))
-        else:
-            yield self._text_kind(self._text.feed(text))
+            if call is not None:
+                if raw_parts is None:
+                    raw_parts = items_of(raw_value(data, ("candidates", position, "content", "parts")))
+                events.extend(self._call(call, raw_parts[at]))
+            elif text := text_of(part, "text"):
+                if part.get("thought") is True:
+                    events.append(ReasoningDelta(self._thoughts.feed(text)))
+                else:
+                    events.append(self._text_kind(self._text.feed(text)))
 
     def _call(self, call: JsonObject, raw: bytes) -> Iterator[StreamEvent]:
         name = text_of(call, "name")
@@ -151,9 +147,9 @@ class GeminiReader:
             self._open_call = None
             yield ToolDelta(open_call.index, arguments=open_call.pieces.join())
 
-    def _end(self, value: JsonObject) -> Iterator[Finish | Fault]:
+    def _read_end(self, value: JsonObject, candidate: JsonObject, events: list[StreamEvent]) -> None:
         blocked = text_of(object_of(value, "promptFeedback") or {}, "blockReason")
-        word = text_of(_candidate(value)[1], "finishReason")
+        word = text_of(candidate, "finishReason")
         native = f"prompt:{blocked}" if blocked else word
         if not native or native == self._finish_native:  # some servers repeat the word with the last counts
             return
@@ -161,7 +157,7 @@ class GeminiReader:
         if self._open_call is not None and isinstance(end, Finish) and end.reason is FinishReason.STOP:
             raise WireFaultError("call_not_ended", "the answer ended inside a call")
         self._finish_native = native
-        yield end
+        events.append(end)
 
 
 def _candidate(value: JsonObject) -> tuple[int, JsonObject]:
