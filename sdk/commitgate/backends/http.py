@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from math import inf
@@ -222,6 +223,10 @@ class HttpTransport:
             MisuseError: the transport is in use in another event loop.
         """
         places = self._here().places
+        # One that is free is had whatever the limit.
+        with suppress(anyio.WouldBlock):
+            places.acquire_nowait()
+            return Place(places)
         with anyio.move_on_after(limit_s):
             await places.acquire()
             return Place(places)

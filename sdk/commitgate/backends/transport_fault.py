@@ -128,9 +128,10 @@ def _is_untrusted(cause: BaseException) -> bool:
 
 def _tls_words(cause: BaseException) -> str:
     if isinstance(cause, ssl.SSLCertVerificationError):
-        return f"its certificate is not valid for it ({cause.verify_message})"
+        told: object = getattr(cause, "verify_message", None)
+        return f"its certificate is not valid for it ({told if isinstance(told, str) else 'no reason given'})"
     reason: object = getattr(cause, "reason", None)
-    return f"no TLS connection was made ({reason if isinstance(reason, str) else 'handshake'})"
+    return f"no TLS connection was made ({reason if isinstance(reason, str) else 'no reason given'})"
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
