@@ -107,6 +107,11 @@ def test_a_call_that_is_said_in_both_forms_counts_once() -> None:
     assert calls(read([both, DONE], offers_tools=True)) == [(0, None, "f", b"{}")]
 
 
+def test_a_call_that_is_said_anew_in_the_older_form_counts_once() -> None:
+    events = [chunk(tool_calls=[call(0, name="f", arguments="{}")]), chunk(function_call={"arguments": "{}"})]
+    assert calls(read([*events, DONE], offers_tools=True)) == [(0, None, "f", b"{}")]
+
+
 def test_a_call_that_nobody_offered_is_told() -> None:
     assert calls(called(call(0, id="a", name="f", arguments="{}"), answer_tool=None)) == [(0, "a", "f", b"{}")]
 

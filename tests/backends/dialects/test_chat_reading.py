@@ -286,6 +286,12 @@ def test_a_body_that_says_nothing_is_no_answer(body: Any) -> None:
         list(reader().read_whole(event(body)))
 
 
+def test_a_whole_answer_without_a_finish_proves_no_end() -> None:
+    found = reader()
+    assert list(found.read_whole(whole(None, content=""))) == []
+    assert (found.finish_native, found.close()) == (None, ())
+
+
 def test_a_whole_error_is_a_failure() -> None:
     (fault,) = reader().read_whole(event({"error": {"message": "oops", "type": "server_error"}}))
     assert isinstance(fault, Fault)

@@ -95,7 +95,7 @@ class ChatReader:
         if event.value is None:
             raise WireFaultError("not_an_answer", "the body is no answer")
         found = self._read(event, event.value, "message")
-        if not found and self.finish_native is None:
+        if not found and not event.value.get("choices"):
             raise WireFaultError("not_an_answer", "the body is no answer")
         return found
 
