@@ -270,6 +270,14 @@ def test_text_of_a_piece_may_end_with_nothing_more() -> None:
     assert joined([piece("$.q", stringValue="a", more=True)], [piece("$.q")]) == b'{"q":"a"}'
 
 
+def test_call_may_end_with_its_last_piece_and_be_closed_all_the_same() -> None:
+    begun = {"functionCall": {"name": "f", "willContinue": True}}
+    last = {"functionCall": {"partialArgs": [piece("$.n", numberValue=1)]}}
+    found = played(gemini(begun), gemini(last), gemini({"functionCall": {}}, finish="STOP"))
+    assert [(each.name, each.arguments) for each in found.tool_calls] == [("f", '{"n":1}')]
+    assert played(gemini({"functionCall": {}}, finish="STOP")).outcome == "protocol_error"
+
+
 def test_call_without_pieces_has_no_arguments() -> None:
     assert joined() == b"{}"
 
@@ -343,6 +351,12 @@ def test_call_that_begins_inside_another_is_refused() -> None:
     begun = {"functionCall": {"name": "a", "willContinue": True}}
     found = played(gemini(begun), gemini({"functionCall": {"name": "b", "args": {}}}, finish="STOP"))
     assert (found.outcome, found.fault and found.fault.code) == ("protocol_error", "call_not_ended")
+
+
+def test_arguments_in_pieces_and_whole_are_refused() -> None:
+    begun = {"functionCall": {"name": "a", "willContinue": True}}
+    found = played(gemini(begun), gemini({"functionCall": {"args": {"q": 1}}}, finish="STOP"))
+    assert (found.outcome, found.fault and found.fault.code) == ("protocol_error", "partial_args")
 
 
 @pytest.mark.parametrize(("word", "outcome"), [("STOP", "protocol_error"), ("MAX_TOKENS", "truncated")])

@@ -57,6 +57,7 @@ class GeminiReader:
         self._thoughts = TextJoiner()
         self._calls = 0
         self._open_call: _OpenCall | None = None
+        self._has_pieces = False
         self._counts: JsonObject | None = None
         self._finish_native: str | None = None
         self.model_revision: str | None = None
@@ -122,6 +123,8 @@ class GeminiReader:
         name = text_of(call, "name")
         is_continued = call.get("willContinue") is True
         if self._open_call is None:
+            if not call and self._has_pieces:  # one that came in pieces and had ended is closed once more
+                return
             if not name:
                 raise WireFaultError("call_without_name", "a call has no name")
             index, self._calls = self._calls, self._calls + 1
@@ -133,6 +136,7 @@ class GeminiReader:
                 return
             yield head
             self._open_call = _OpenCall(index, name)
+            self._has_pieces = True
         elif name and name != self._open_call.name:
             raise WireFaultError("call_not_ended", "a call began before the one before it ended")
         yield from self._piece(self._open_call, call, raw, is_last=not is_continued)
@@ -151,7 +155,7 @@ class GeminiReader:
         blocked = text_of(object_of(value, "promptFeedback") or {}, "blockReason")
         word = text_of(candidate, "finishReason")
         native = f"prompt:{blocked}" if blocked else word
-        if not native or native == self._finish_native:  # some servers repeat the word with the last counts
+        if not native:
             return
         end = Finish(FinishReason.CONTENT_FILTER, native) if blocked else read_finish(native)
         if self._open_call is not None and isinstance(end, Finish) and end.reason is FinishReason.STOP:
