@@ -143,6 +143,13 @@ def test_template_writes_the_conversation() -> None:
     assert body(LlamaCppCompletionDialect(template=told_like_a_play), messages=TALK)["prompt"] == wanted
 
 
+@pytest.mark.parametrize("given", [b"Where?", "", None])
+def test_template_must_give_text(given: object) -> None:
+    for dialect in (TgiGenerateDialect, LlamaCppCompletionDialect):
+        with pytest.raises(MisuseError, match="what template gives"):
+            dialect(template=lambda _: given).write(request())  # type: ignore[arg-type,return-value]
+
+
 def test_ollama_can_be_told_not_to_think() -> None:
     assert body(OllamaChatDialect(), reasoning=Reasoning(max_tokens=0))["think"] is False
     assert "think" not in body(OllamaChatDialect())

@@ -121,7 +121,7 @@ def _entered(holder: _Node, step: str | int, child: _Node, *, is_last: bool) -> 
         found = holder[step]
     else:
         raise _fault("a place lies in what has no such places")
-    if is_last or type(found) is not type(child):
+    if is_last:
         raise _fault("a place has two values")
     return found
 

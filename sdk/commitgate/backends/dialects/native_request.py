@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+from commitgate.argument import check_words
 from commitgate.backends.base import GenerationRequest, Message
 from commitgate.backends.dialect import ServerFacts, UnwritableError
 from commitgate.backends.dialects.chat_writing import native_offer, translation_of
@@ -76,11 +77,14 @@ def raw_prompt(request: GenerationRequest, template: Template | None, facts: Ser
         facts: what is known of the server.
 
     Raises:
+        MisuseError: the template gives no text, or a blank one.
         UnwritableError: there is no template, and the messages are more than one of the user.
     """
     messages = request.messages
     if template is not None:
-        return template(messages)
+        written = template(messages)
+        check_words("what template gives", written)
+        return written
     if len(messages) != 1 or messages[0].role != "user":
         raise UnwritableError(
             f"messages: {facts.title} continues a text and knows no chat template: give template=, or one user message",
