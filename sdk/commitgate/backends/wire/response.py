@@ -99,7 +99,7 @@ class ResponseReader:
             for piece in self._unpacked(data):
                 self._read(piece, events)
         except WireFaultError as fault:
-            self._fail(fault, events)
+            self._take_packing_fault(fault, events)
         return events or ([] if was_over else [Ping()])
 
     def end(self, *, is_clean: bool) -> list[StreamEvent]:
@@ -119,12 +119,16 @@ class ResponseReader:
         return events
 
     def _unpacked(self, data: bytes) -> Iterable[bytes]:
-        if self._unpacker is None:
-            # What is packed in an unknown way tells nothing, but its status may.
-            if self._decoder is not None and self._fault is not None:
-                raise self._fault
-            return ()
+        if self._fault is not None:
+            raise self._fault
+        assert self._unpacker is not None, "it is missing only where its packing is unknown"
         return self._unpacker.feed(data)
+
+    def _take_packing_fault(self, fault: WireFaultError, events: list[StreamEvent]) -> None:
+        self._fault = fault
+        # Of a failure the status tells enough.
+        if self._decoder is not None:
+            self._fail(fault, events)
 
     def _read(self, data: bytes, events: list[StreamEvent]) -> None:
         decoder = self._decoder

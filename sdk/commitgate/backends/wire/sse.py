@@ -37,8 +37,7 @@ class SseDecoder:
         self._size_bytes = 0
         self._name = ""
         self._id = ""
-        self._stray: list[bytes] = []
-        self._stray_bytes = 0
+        self._stray = bytearray()
         self._is_stray_open = False
         self.fault: WireFaultError | None = None
         self.last_event_id = ""
@@ -51,7 +50,7 @@ class SseDecoder:
     @property
     def stray(self) -> bytes:
         """Return the last run of lines with unknown fields, joined by LF."""
-        return b"\n".join(self._stray)
+        return bytes(self._stray)
 
     def feed(self, data: bytes) -> list[RawEvent]:
         """Return the events that end in ``data``."""
@@ -101,10 +100,10 @@ class SseDecoder:
 
     def _take(self, line: bytes, events: list[RawEvent]) -> None:
         """Read a line that is not blank."""
-        if line.startswith(b"data:"):
-            self._add_data(line[6:] if line.startswith(b" ", 5) else line[5:], len(line))
-        elif len(line) > self._most_bytes:
+        if len(line) > self._most_bytes:
             self._fail("line_too_long", "a line")
+        elif line.startswith(b"data:"):
+            self._add_data(line[6:] if line.startswith(b" ", 5) else line[5:], len(line))
         elif not line.startswith(b":"):
             name, _, value = line.partition(b":")
             self._take_field(name, value.removeprefix(b" "), line)
@@ -145,10 +144,9 @@ class SseDecoder:
         if not self._is_stray_open:
             self._is_stray_open = True
             self._stray.clear()
-            self._stray_bytes = 0
-        self._stray_bytes += len(line) + 1
-        if self._stray_bytes <= MAX_STRAY_BYTES:
-            self._stray.append(line)
+        elif len(self._stray) < MAX_STRAY_BYTES:
+            self._stray += b"\n"
+        self._stray += line[: MAX_STRAY_BYTES - len(self._stray)]
 
     def _fail(self, code: str, what: str) -> None:
         self.fault = WireFaultError(code, f"{what} has more than {self._most_bytes} bytes")
