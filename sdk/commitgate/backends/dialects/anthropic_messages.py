@@ -97,7 +97,7 @@ class AnthropicMessagesDialect:
 
     def identify(self, model: str, answers: Sequence[Answer]) -> ServerIdentity:
         """Read what the server says of its models."""
-        return identity(model, answers, since="created_at")
+        return identity(model, answers, revision="created_at")
 
 
 __all__ = ["AnthropicMessagesDialect"]

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from commitgate.backends.dialect import Answer, Outgoing, ServerIdentity
-from commitgate.backends.dialects.identity_reading import is_ready, named, names, object_in, objects
-
-_MOST_MOMENT_CHARACTERS = 64
+from commitgate.backends.dialects.identity_reading import is_ready, named, names, object_in, objects, word
 
 
 def asked_for(model: str, models: str, headers: dict[str, str] | None = None) -> Sequence[Outgoing]:
@@ -23,24 +21,23 @@ def asked_for(model: str, models: str, headers: dict[str, str] | None = None) ->
     return tuple(Outgoing(method="GET", path=path, headers=headers or {}) for path in paths)
 
 
-def identity(model: str, answers: Sequence[Answer], *, version: str | None = None, since: str) -> ServerIdentity:
+def identity(model: str, answers: Sequence[Answer], *, version: str | None = None, revision: str) -> ServerIdentity:
     """Return what the answers to ``asked_for`` say.
 
     Args:
         model: as it was asked for.
         answers: in the order of the requests.
         version: of the API, where the server told one.
-        since: the member that says when a model came to be: another moment is another model of the name.
+        revision: the member that tells two models of one name apart.
     """
     listed = objects(object_in(answers[0]), "data")
     told = object_in(answers[1]) if len(answers) > 1 else {}
     found = told or (named(listed, model, "id") if model else {})
-    moment = found.get(since)
     return ServerIdentity(
         is_ready=any(is_ready(answer, answer) for answer in answers),
         version=version,
         models=names(listed, "id"),
-        revision=str(moment)[:_MOST_MOMENT_CHARACTERS] if isinstance(moment, str | int) else None,
+        revision=word(found, revision),
     )
 
 

@@ -89,9 +89,13 @@ class OpenAIResponsesDialect:
         return asked_for(model, "/models")
 
     def identify(self, model: str, answers: Sequence[Answer]) -> ServerIdentity:
-        """Read what the server says of its models; the version is the API's."""
+        """Read what the server says of its models; the version is the API's.
+
+        The moment at which a model came to be is no revision: vLLM makes it up for every answer. What a name stands
+        for, its ``root``, is one, where a server tells it.
+        """
         version = word({**answers[0].headers}, "openai-version")
-        return identity(model, answers, version=version, since="created")
+        return identity(model, answers, version=version, revision="root")
 
 
 __all__ = ["OpenAIResponsesDialect"]
