@@ -77,12 +77,14 @@ class VendorLimit:
             ``text_characters`` or ``enum_characters``.
         most: largest value that is taken.
         source: where the fact comes from.
+        is_total: it bounds all schemas of a request together that the vendor is asked to enforce.
     """
 
     vendor: str
     measure: str
     most: int
     source: str
+    is_total: bool = False
 
 
 _GEMINI = "field docs of google-genai 3.6.1, and its types for the Interactions API"
@@ -371,10 +373,16 @@ VENDOR_LIMITS: tuple[VendorLimit, ...] = (
     VendorLimit(vendor="openai", measure="enum_values", most=1_000, source=_OPENAI_LIMITS),
     VendorLimit(vendor="openai", measure="text_characters", most=120_000, source=_OPENAI_LIMITS),
     VendorLimit(vendor="openai", measure="enum_characters", most=15_000, source=_OPENAI_LIMITS),
-    VendorLimit(vendor="anthropic", measure="optional_properties", most=24, source=_ANTHROPIC_LIMITS),
-    VendorLimit(vendor="anthropic", measure="unions", most=16, source=_ANTHROPIC_LIMITS),
+    VendorLimit(vendor="anthropic", measure="optional_properties", most=24, source=_ANTHROPIC_LIMITS, is_total=True),
+    VendorLimit(vendor="anthropic", measure="unions", most=16, source=_ANTHROPIC_LIMITS, is_total=True),
     VendorLimit(vendor="vllm", measure="nesting", most=64, source="vLLM 0.33, its check before decoding"),
 )
+
+MOST_STRICT_TOOLS: Mapping[str, int] = MappingProxyType({"openai": 128, "anthropic": 20, "gemini": 128, "vllm": 128})
+"""How many tools of one request a vendor can be asked to enforce the arguments of; others enforce none.
+
+128 stands where no lower number is known: no vendor takes more tools. vLLM enforces them where its parser of calls can.
+"""
 
 _LETTERS: Mapping[str, Reaction] = MappingProxyType(
     {
@@ -412,6 +420,7 @@ FACTS: Mapping[tuple[str, str], Fact] = _facts()
 __all__ = [
     "CASES",
     "FACTS",
+    "MOST_STRICT_TOOLS",
     "TABLE_VERSION",
     "VENDORS",
     "VENDOR_LIMITS",

@@ -83,6 +83,7 @@ class Fitting:
             there are none of an earlier one.
         prepare: brings the graph into order before each round, exactly.
         tool: the tool whose parameters they are; None for an answer.
+        may_wrap: the root may be put into an object.
 
     Attributes:
         root: the graph's root as it is now.
@@ -99,6 +100,7 @@ class Fitting:
         phases: tuple[Mapping[str, Mend], ...],
         prepare: Callable[[Fitting], None],
         tool: str | None = None,
+        may_wrap: bool = True,
     ) -> None:
         self.root = root
         self.words = words
@@ -106,6 +108,7 @@ class Fitting:
         self.differences: dict[Difference, None] = {}
         self.conjunction = Conjunction()
         self.tool = tool
+        self.may_wrap = may_wrap
         self._limits = limits
         self._phases = phases
         self._prepare = prepare

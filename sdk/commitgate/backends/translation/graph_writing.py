@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from commitgate.backends.translation.schema_graph import Node
+from commitgate.backends.translation.schema_graph import Node, followed
 from commitgate.json_value import JsonObject, JsonSchema, JsonValue
 from commitgate.pointer import child, tokens_of
 
@@ -66,7 +66,8 @@ class _Writing:
             order.append(node)
             for word, inner in node.held():
                 if word == "$ref":
-                    referred[inner] = None
+                    target = followed(inner)
+                    referred[target] = None
                 else:
                     held[inner] = held.get(inner, 0) + 1
                 if inner not in seen:
@@ -99,6 +100,7 @@ class _Writing:
         return self._schema(node, place)
 
     def _reference(self, node: Node) -> str:
+        node = followed(node)
         return "#" if node is self._root else "#" + child("", "$defs", self._names[node])
 
 

@@ -16,7 +16,7 @@ from commitgate.backends.translation.nullable import NullNotes
 from commitgate.backends.translation.refusals import refusal_node
 from commitgate.backends.translation.root_mends import ROOT, NothingToSayError
 from commitgate.backends.translation.schema_graph import NOTES, Node
-from commitgate.backends.translation.shapes import SAME, TextShape
+from commitgate.backends.translation.shapes import SAME, WRAPPED, TextShape
 from commitgate.backends.translation.structure_mends import OPEN, STRUCTURES, TUPLES
 from commitgate.backends.translation.translation import Translation
 from commitgate.backends.translation.value_mends import PAIRS, VALUES
@@ -26,6 +26,7 @@ from commitgate.contract import Contract
 from commitgate.difference import Difference
 from commitgate.json_value import JsonSchema
 from commitgate.limits import Limits
+from commitgate.lint.report import Complexity
 from commitgate.lint.vendor_cases import cases_of
 from commitgate.lint.vendor_facts import Reaction
 
@@ -44,6 +45,7 @@ class FittedSchema:
         nulls: which nulls are taken out again.
         is_wrapped: the value is a member of an object.
         is_changed: it means something else than the contract's.
+        measured: its size; None where the vendor bounds none.
     """
 
     schema: JsonSchema
@@ -52,6 +54,7 @@ class FittedSchema:
     nulls: NullPlan | None = None
     is_wrapped: bool = False
     is_changed: bool = False
+    measured: Complexity | None = None
 
 
 def translate_json(contract: Contract[object], facts: ServerFacts) -> Translation:
@@ -92,7 +95,7 @@ def translate_json(contract: Contract[object], facts: ServerFacts) -> Translatio
     )
 
 
-def fit(root: Node, words: Words, *, limits: Limits, tool: str | None = None) -> FittedSchema:
+def fit(root: Node, words: Words, *, limits: Limits, tool: str | None = None, may_wrap: bool = True) -> FittedSchema:
     """Return a schema in the words of a vendor.
 
     Args:
@@ -100,9 +103,11 @@ def fit(root: Node, words: Words, *, limits: Limits, tool: str | None = None) ->
         words: the vendor's.
         limits: bounds on what may be sent.
         tool: the tool whose parameters they are; None for an answer.
+        may_wrap: the value may be made a member of an object.
 
     Raises:
         UnsupportedError: it cannot be said in them.
+        NothingToSayError: nothing is left that could be said.
     """
     nulls = NullNotes()
     phases = (
@@ -114,12 +119,12 @@ def fit(root: Node, words: Words, *, limits: Limits, tool: str | None = None) ->
         nulls.mends(),
         ROOT,
     )
-    fitting = Fitting(root, words, limits=limits, phases=phases, prepare=settle, tool=tool)
+    fitting = Fitting(root, words, limits=limits, phases=phases, prepare=settle, tool=tool, may_wrap=may_wrap)
     fitted = fitting.fitted()
-    check_limits(fitting, fitted)
+    measured = check_limits(fitting, fitted)
     is_changed = any(each.kind != "rewritten" for each in fitting.differences)
     _note_narrowed(fitting, fitted)
-    inner = fitting.root.properties["value"] if fitting.is_wrapped else fitting.root
+    inner = fitting.root.properties[WRAPPED] if fitting.is_wrapped else fitting.root
     return FittedSchema(
         schema=fitted.written.schema,
         root=fitting.root,
@@ -127,6 +132,7 @@ def fit(root: Node, words: Words, *, limits: Limits, tool: str | None = None) ->
         nulls=nulls.plan(fitting, inner),
         is_wrapped=fitting.is_wrapped,
         is_changed=is_changed,
+        measured=measured,
     )
 
 
@@ -140,12 +146,13 @@ def _note_narrowed(fitting: Fitting, fitted: Fitted) -> None:
 def read_graph(contract: Contract[object]) -> Node:
     """Return the graph of a contract's schema."""
     assert isinstance(contract.analysis, Satisfiability), "asked of JSON alone"
-    document = contract.analysis.meaning.document
-    return _reading(document, contract).root()
+    return read_document(contract.analysis.meaning.document, contract)
 
 
-def _reading(document: SchemaDocument, contract: Contract[object]) -> GraphReading:
-    return GraphReading(document, asserts_formats=contract.formats == "assert", keeps_prose=contract.prose == "keep")
+def read_document(document: SchemaDocument, contract: Contract[object]) -> Node:
+    """Return the graph of a schema that is meant as a contract's is."""
+    asserts, keeps = contract.formats == "assert", contract.prose == "keep"
+    return GraphReading(document, asserts_formats=asserts, keeps_prose=keeps).root()
 
 
 def is_any_object(root: Node) -> bool:
@@ -182,4 +189,4 @@ def _unsent(contract: Contract[object], difference: Difference, table: str) -> T
     return Translation(sent=contract, form="prompt", shape=SAME, differences=(difference,), table=table)
 
 
-__all__ = ["FittedSchema", "fit", "is_any_object", "read_graph", "sent_contract", "translate_json"]
+__all__ = ["FittedSchema", "fit", "is_any_object", "read_document", "read_graph", "sent_contract", "translate_json"]

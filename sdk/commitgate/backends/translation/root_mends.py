@@ -16,7 +16,7 @@ class NothingToSayError(Exception):
 
 def _wrap(fitting: Fitting, offence: Offence) -> None:
     """Make the value a member of an object."""
-    if fitting.is_wrapped or fitting.tool is not None:
+    if fitting.is_wrapped or not fitting.may_wrap:
         reason = f"{fitting.words.happens(offence.case)}; write an object with declared keys"
         raise fitting.unsupported(offence.node, offence.keyword, reason)
     inner = fitting.root
@@ -32,7 +32,7 @@ def _wrap(fitting: Fitting, offence: Offence) -> None:
 
 
 def _fill(fitting: Fitting, offence: Offence) -> None:
-    if fitting.tool is None and fitting.words.refuses("root_without_properties"):
+    if fitting.may_wrap and fitting.words.refuses("root_without_properties"):
         _wrap(fitting, offence)
         return
     raise NothingToSayError(fitting.words.happens(offence.case))

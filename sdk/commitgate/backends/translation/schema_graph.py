@@ -173,6 +173,13 @@ def kind_of(type_name: str) -> str:
     return "number" if type_name == "integer" else type_name
 
 
+def followed(node: Node) -> Node:
+    """Return what a node that says nothing but a reference refers to, in the end."""
+    while node.words() == {"$ref"}:
+        node = node.one["$ref"]
+    return node
+
+
 def prune(node: Node) -> None:
     """Take out keywords that are about values of other types than a node allows."""
     kinds = {kind_of(each) for each in node.types}
@@ -193,4 +200,4 @@ def nodes_of(root: Node) -> list[Node]:
     return found
 
 
-__all__ = ["MANY", "NAMED", "NOTES", "ONE", "WORDS_OF", "Node", "kind_of", "nodes_of", "prune"]
+__all__ = ["MANY", "NAMED", "NOTES", "ONE", "WORDS_OF", "Node", "followed", "kind_of", "nodes_of", "prune"]

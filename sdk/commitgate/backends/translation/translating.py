@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from commitgate.backends.translation.json_forms import translate_json
 from commitgate.backends.translation.text_forms import translate_text
+from commitgate.backends.translation.tool_forms import translate_turn
 from commitgate.backends.translation.translation import Translation
 from commitgate.contract import Contract
 
@@ -36,6 +37,8 @@ def translate(
     """
     if contract.text is not None:
         return translate_text(contract, facts)
+    if tools is not None and native_tools:
+        return translate_turn(contract, facts, tools)
     return translate_json(contract, facts)
 
 

@@ -83,8 +83,11 @@ class Translation:
 
     @property
     def is_decoded(self) -> bool:
-        """Say whether the server is asked to enforce all of the contract while it writes."""
-        return self.form != "prompt" and all(each.kind != "checked" for each in self.differences)
+        """Say whether the server is asked to enforce all of the contract while it writes.
+
+        Of a turn of tools whose answer may be any words nothing but the arguments is there to be enforced.
+        """
+        return (self.form != "prompt" or bool(self.tools)) and all(each.kind != "checked" for each in self.differences)
 
 
 __all__ = ["Difference", "DifferenceKind", "Form", "Restorer", "Shape", "Translation"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from commitgate.backends.translation.fitting import Fitted, Fitting
 from commitgate.lint.complexity import complexity_of
+from commitgate.lint.report import Complexity
 from commitgate.lint.vendor_facts import VENDOR_LIMITS
 
 _INSTEAD = {
@@ -17,15 +18,15 @@ _INSTEAD = {
 }
 
 
-def check_limits(fitting: Fitting, fitted: Fitted) -> None:
-    """Check the measures of a schema as it would be sent.
+def check_limits(fitting: Fitting, fitted: Fitted) -> Complexity | None:
+    """Check the measures of a schema as it would be sent, and return them; None where nothing is bounded.
 
     Raises:
         UnsupportedError: one of them is more than the vendor takes.
     """
     limits = [each for each in VENDOR_LIMITS if each.vendor == fitting.words.vendor]
     if not limits:
-        return
+        return None
     complexity = complexity_of(fitted.document, fitted.depths)
     for limit in limits:
         found: object = getattr(complexity, limit.measure)
@@ -33,6 +34,16 @@ def check_limits(fitting: Fitting, fitted: Fitted) -> None:
             words = limit.measure.replace("_", " ")
             reason = f"{fitting.words.title} takes at most {limit.most:,} {words}, found {found:,}"
             raise fitting.unsupported(fitting.root, "", f"{reason}; {_INSTEAD[limit.measure]}")
+    return complexity
 
 
-__all__ = ["check_limits"]
+def is_over_total(vendor: str, measured: list[Complexity]) -> bool:
+    """Say that several schemas of one request are together more than a vendor takes."""
+    return any(
+        sum(getattr(each, limit.measure) for each in measured) > limit.most
+        for limit in VENDOR_LIMITS
+        if limit.vendor == vendor and limit.is_total
+    )
+
+
+__all__ = ["check_limits", "is_over_total"]
