@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
 
@@ -90,6 +91,7 @@ def attempt_fields(idempotency_key: str, attempt: int) -> dict[str, str]:
     return {**key, RETRY_COUNT_HEADER: str(max(0, attempt - 1))}
 
 
+@cache
 def _user_agent() -> str:
     try:
         return f"commitgate/{version('commitgate')}"

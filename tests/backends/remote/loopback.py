@@ -109,7 +109,12 @@ class Loopback:
 
 
 async def _read(line: Line, number: int) -> Asked:
-    head = (await line.received.receive_until(b"\r\n\r\n", 65_536)).decode("latin-1")
+    start = await line.received.receive_exactly(1)
+    if not start.isalpha():
+        # As servers answer what does not speak HTTP.
+        await line.head(400, {}, content_length="0")
+        raise anyio.EndOfStream
+    head = (start + await line.received.receive_until(b"\r\n\r\n", 65_536)).decode("latin-1")
     first, *rest = head.split("\r\n")
     method, target, _ = first.split(" ", 2)
     headers = {name.lower(): value.strip() for name, _, value in (each.partition(":") for each in rest)}
