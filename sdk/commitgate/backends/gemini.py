@@ -30,6 +30,8 @@ class GeminiBackend(RemoteBackend):
     nothing of it may be left for the answer, which then ends as ``Truncated``. ``Reasoning(max_tokens=n)`` gives the
     thoughts a limit of their own, and 0 turns them off where the model allows it.
 
+    Models before Gemini 3 refuse tools beside an answer in JSON; ``tools="text"`` asks them for both as text.
+
     Args:
         api: ``generate_content`` knows choices, limits on thoughts and every way to draw; ``interactions`` is the newer
             way, which has none of these. It is asked to store nothing.

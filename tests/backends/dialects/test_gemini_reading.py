@@ -310,6 +310,7 @@ def test_character_in_two_pieces_is_one() -> None:
         [[piece("$.q", boolValue=1)]],
         [[piece("$.q", stringValue=1)]],
         [[piece("$.q", stringValue="a", numberValue=1)]],
+        [[piece("$.q", numberValue=1, boolValue=True)]],
         [[piece("$.q", numberValue=1), piece("$.q.r", numberValue=1)]],
         [[piece("$.q[1]", numberValue=1)]],
         [[piece("$.q[0]", numberValue=1), piece("$.q.r", numberValue=1)]],

@@ -173,23 +173,13 @@ def test_model_of_ollama_must_be_named() -> None:
     assert body(TgiGenerateDialect(), model="") == body(TgiGenerateDialect(), model="x")
 
 
-def test_tools_are_offered_to_ollama_as_functions() -> None:
-    told = body(OllamaChatDialect(), **offering())
-    assert told["messages"] == [{"role": "user", "content": "Where?"}]
-    assert told["tools"] == [
-        {
-            "type": "function",
-            "function": {"name": "search", "description": "Look it up.", "parameters": {"type": "object", "x": 1}},
-        },
-        {"type": "function", "function": {"name": "now", "parameters": {"type": "object"}}},
-    ]
-    assert OllamaChatDialect().expected(request(**offering())).offers_tools
-    assert not OllamaChatDialect().expected(request()).offers_tools
-
-
-def test_ollama_is_not_told_that_it_must_call_which_it_would_ignore() -> None:
-    told = body(OllamaChatDialect(), **offering("none"))
-    assert (len(told["tools"]), "tool_choice" in told) == (2, False)
+def test_turn_of_tools_is_asked_for_as_text() -> None:
+    for dialect in dialects():
+        assert not dialect.facts.offers_tools
+        told = offering()
+        asked = request(**{**told, "messages": told["messages"][1:], "translation": translation()})
+        assert "tools" not in body(dialect, messages=asked.messages, tools=asked.tools)
+        assert not dialect.expected(asked).offers_tools
 
 
 def test_options_of_ollama_go_with_every_request() -> None:

@@ -24,12 +24,11 @@ from commitgate.backends.dialects.chat_dialect import asked
 from commitgate.backends.dialects.chat_writing import (
     drawing_of,
     model_of,
-    native_offer,
     not_in_form,
     translation_of,
 )
 from commitgate.backends.dialects.fields import count_of, object_of, objects_of, text_of
-from commitgate.backends.dialects.native_request import functions_of, no_marks, schema_of, told_messages
+from commitgate.backends.dialects.native_request import no_marks, schema_of
 from commitgate.backends.dialects.ollama_v1_chat import identify_ollama
 from commitgate.backends.dialects.raw_slice import items_of, raw_value
 from commitgate.backends.text_join import TextJoiner
@@ -51,7 +50,6 @@ _FACTS: Final = ServerFacts(
     forms=frozenset({"json_schema"}),
     framing="ndjson",
     proof_of_end="a line with done: true and its done_reason",
-    offers_tools=True,
 )
 
 
@@ -60,6 +58,9 @@ class OllamaChatDialect:
 
     A model that thinks does so, and its thoughts count among ``Sampling.max_tokens``; ``Reasoning(max_tokens=0)`` turns
     them off. Some versions then leave out the constraint of such a model; the gate finds it, and a probe too.
+
+    Tools are not offered in the server's own form, in which it enforces nothing of what they are called with, but as
+    text of the contract, which it does enforce.
 
     Args:
         options: further ``options`` of every request, as ``num_ctx``; none that a request says itself.
@@ -86,18 +87,17 @@ class OllamaChatDialect:
             UnwritableError: no model is named, or it is to think up to a limit.
         """
         body = model_of(_FACTS, request.model, is_needed=True)
-        body["messages"] = [{"role": each.role, "content": each.content} for each in told_messages(request)]
+        body["messages"] = [{"role": each.role, "content": each.content} for each in request.messages]
         # Without the last two, a context that is too small would lose words at the beginning in silence.
         body |= {"stream": True, "truncate": False, "shift": False}
         body |= _constraint(request, _FACTS)
         body |= _thinking(request, _FACTS)
-        body |= _tools(request)
         body["options"] = {**self._options, **_drawing(request)}
         return Outgoing(path="//api/chat", body=body)
 
     def expected(self, request: GenerationRequest) -> Expected:
-        """Return what the answer is expected to hold."""
-        return Expected(offers_tools=native_offer(request) is not None)
+        """Return that nothing but text is expected."""
+        return Expected()
 
     def reader(self, expected: Expected) -> OllamaChatReader:
         """Return a reader for one answer."""
@@ -224,14 +224,6 @@ def _drawing(request: GenerationRequest) -> JsonObject:
         "top_k": sampling.top_k or 0,  # 0 keeps all; left out, it would be 40
         **drawing_of(sampling),
     }
-
-
-def _tools(request: GenerationRequest) -> JsonObject:
-    # That a call must be made cannot be said; the gate refuses an answer without one where it must.
-    tools: list[JsonValue] = [
-        {"type": "function", "function": each} for each in functions_of(request, parameters="parameters")
-    ]
-    return {"tools": tools} if tools else {}
 
 
 __all__ = ["OllamaChatDialect", "OllamaChatReader"]
