@@ -21,6 +21,7 @@ from commitgate.backends.base import (
     Usage,
 )
 from commitgate.backends.dialect import Answer, Outgoing, ServerFacts, ServerIdentity
+from commitgate.json_value import JsonObject
 
 FACTS = ServerFacts(
     name="vllm_chat",
@@ -107,7 +108,8 @@ class Speech:
 
     def write(self, request: GenerationRequest) -> Outgoing:
         assert request.translation is not None
-        return Outgoing(path="/chat", body={"stream": True, "stream_options": {}, "schema": request.translation.schema})
+        body: JsonObject = {"stream": True, "stream_options": {}, "schema": request.translation.schema}
+        return Outgoing(path="/chat", body=body)
 
 
 @dataclass
@@ -133,6 +135,7 @@ class ScriptedServer:
     identity: ServerIdentity = field(default_factory=lambda: ServerIdentity(is_ready=True, version="0.33.0"))
     exchanged: Callable[[Outgoing], Answer] = lambda outgoing: Answer(status=404, headers={}, body=b"")
     requests: list[GenerationRequest] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
     name: str = "scripted"
     base_url: str = "http://server.test/v1"
 
@@ -144,21 +147,19 @@ class ScriptedServer:
         return self.identity
 
     async def exchange(self, outgoing: Outgoing, *, timeout_s: float = 10.0) -> Answer:
-        return self.exchanged(outgoing)
+        key = outgoing.headers.get("idempotency-key")
+        if key is None:
+            return self.exchanged(outgoing)
+        self.keys.append(key)
+        number = self.keys.index(key) if self.keeps_keys else len(self.keys)
+        return Answer(status=200, headers={}, body=json.dumps({"id": f"answer-{number}"}).encode())
 
     @asynccontextmanager
     async def open(self, request: GenerationRequest) -> AsyncIterator["Stream"]:
         self.requests.append(request)
         await anyio.lowlevel.checkpoint()
         events = self.answer(request)
-        seen = [each.idempotency_key for each in self.requests[:-1]]
-        is_replayed = self.keeps_keys and request.idempotency_key in seen
-        identity = BackendIdentity(
-            backend=self.name,
-            model=request.model,
-            request_id=f"id-{len(self.requests)}",
-            server_dedup="replayed" if is_replayed else "executed" if self.keeps_keys else "unknown",
-        )
+        identity = BackendIdentity(backend=self.name, model=request.model)
         yield Stream(list(self.events(request)) if events is None else events, identity)
 
     def events(self, request: GenerationRequest) -> Iterator[Any]:

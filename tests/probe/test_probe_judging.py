@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from commitgate.backends.base import Fault, Finish, FinishReason
+from commitgate.backends.dialect import Answer
 from commitgate.probe.judge import Judgement, judge, judge_repeated, judge_whole, settle, with_control
 from commitgate.probe.plan import (
     ask_choice,
@@ -101,7 +102,7 @@ def test_lark_grammar_is_judged_too() -> None:
 @pytest.mark.parametrize(
     ("came", "verdict"),
     [
-        (reply("hello", is_late=True), Verdict.UNCLEAR),
+        (reply(INSIDE[:8], None, is_late=True), Verdict.UNCLEAR),
         (reply("hello", is_refused=True), Verdict.UNCLEAR),
         (reply("", Finish(FinishReason.REFUSAL, "refusal")), Verdict.UNCLEAR),
         (reply("", Finish(FinishReason.CONTENT_FILTER, "SAFETY")), Verdict.UNCLEAR),
@@ -190,22 +191,35 @@ def test_whole_answers_must_be_called_whole() -> None:
     assert judge_whole([]).verdict is Verdict.NOT_TOLD
 
 
+def answer(body: str = "{}", status: int = 200, **headers: str) -> Answer:
+    fields = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Answer(status=status, headers=fields, body=body.encode())
+
+
 @pytest.mark.parametrize(
     ("first", "second", "verdict"),
     [
-        (reply(request_id="a"), reply(request_id="a"), Verdict.YES),
-        (reply(request_id="a"), reply(request_id="b"), Verdict.NO),
-        (reply(request_id="a"), reply(request_id="b", server_dedup="replayed"), Verdict.YES),
-        (reply(), reply(server_dedup="executed"), Verdict.NO),
-        (reply(), reply(), Verdict.NOT_TOLD),
-        (reply(), reply("", None, fault=Fault("in_progress", "wait", status=409)), Verdict.YES),
-        (reply(), reply("", None, fault=Fault("conflict", "other", status=422)), Verdict.YES),
-        (reply(), reply("", None, fault=Fault("server", "broke", status=500)), Verdict.NOT_TOLD),
-        (reply("", None), reply(), Verdict.NOT_TOLD),
+        (answer('{"id": "a"}'), answer('{"id": "a"}'), Verdict.YES),
+        (answer('data: {"id":"a"}\n\n'), answer('data: {"id":"b"}\n\n'), Verdict.NO),
+        (answer('{"responseId": "a"}'), answer('{"responseId": "b"}'), Verdict.NO),
+        (answer('{"created_at":"12:00"}'), answer('{"created_at":"12:01"}'), Verdict.NO),
+        (answer('{"id": "a"}'), answer('{"id": "b"}', idempotency_replayed="true"), Verdict.YES),
+        (answer(), answer(), Verdict.NOT_TOLD),
+        (answer(), answer(status=409), Verdict.YES),
+        (answer(), answer(status=422), Verdict.YES),
+        (answer(), answer(status=500), Verdict.NOT_TOLD),
+        (answer(status=422), answer(status=422), Verdict.NOT_TOLD),
+        (answer(status=0), answer(), Verdict.NOT_TOLD),
     ],
 )
-def test_repeated_key(first: Reply, second: Reply, verdict: Verdict) -> None:
+def test_repeated_key(first: Answer, second: Answer, verdict: Verdict) -> None:
     assert judge_repeated(first, second).verdict is verdict
+
+
+def test_late_answer_that_lies_outside_already_is_dropped() -> None:
+    assert judge(ENUM, reply("hello", None, is_late=True)).verdict is Verdict.DROPPED
+    assert judge(ENUM, reply('{"v": "', None, is_late=True)).verdict is Verdict.UNCLEAR
+    assert judge(ENUM, reply("", None, is_late=True)).verdict is Verdict.UNCLEAR
 
 
 def of(*verdicts: Verdict) -> list[Judgement]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import anyio
 
 from commitgate.backends.base import TextDelta
 from commitgate.backends.dialect import UnwritableError
+from commitgate.backends.request_headers import IDEMPOTENCY_HEADER
 from commitgate.errors import ContractError
 from commitgate.probe.echoes import echo_request, judge_echo
 from commitgate.probe.gauges import gauge_request, running
@@ -40,10 +43,14 @@ async def echo(session: Session) -> Judgement:
 
 
 async def repeated_key(session: Session) -> Judgement:
-    """Return what the server makes of two requests with one key."""
-    question, key = ask_enum(session.draw), session.new_key()
-    first = await session.ask(question, key=key)
-    second = None if first is None else await session.ask(question, key=key)
+    """Return what the server makes of two equal requests with one key."""
+    try:
+        outgoing = session.backend.dialect.write(session.request(ask_enum(session.draw)))
+    except (ContractError, UnwritableError):
+        return _not_told("this backend has no way to ask for it")
+    keyed = replace(outgoing, headers={**outgoing.headers, IDEMPOTENCY_HEADER: session.new_key()})
+    first = await session.exchange(keyed)
+    second = None if first is None else await session.exchange(keyed)
     if first is None or second is None:
         return _not_told(session.ended)
     return judge_repeated(first, second)

@@ -15,6 +15,8 @@ from typing import cast
 
 from commitgate.automaton import Automaton, compile
 from commitgate.backends.base import Fault, FinishReason
+from commitgate.backends.dialect import Answer
+from commitgate.backends.remote_stream import REPLAYED_HEADER
 from commitgate.contract import Contract
 from commitgate.errors import LimitExceededError
 from commitgate.gate.layers import Failure
@@ -30,6 +32,10 @@ _NAMES_CONSTRAINT = re.compile(
     r"schema|grammar|regex|pattern|structured|response_format|json_schema|guided|constraint|unrecognized type", re.I
 )
 _REFUSING = frozenset({"constraint", "bad_request"})
+
+_OK = 200
+_KNOWS_KEY = frozenset({409, 422})
+_ID = re.compile(rb'"(?:id|responseId|created_at)" *: *"(?P<id>[^"\\]{1,200})"')
 
 FATAL_FAULTS = frozenset({"auth", "quota", "unreachable", "untrusted"})
 """Failures after which nothing more is asked: every further request would fail like this one."""
@@ -58,7 +64,7 @@ def judge(question: Question, reply: Reply) -> Judgement:
         return Judgement(verdict=Verdict.NOT_TOLD, reason="this backend has no way to ask for it")
     if question.expects == "refusal":
         return _of_refusal(question, reply)
-    broken = _of_failure(reply)
+    broken = _of_failure(question, reply)
     if broken is not None:
         return broken
     match question.expects:
@@ -111,14 +117,14 @@ def _of_refusal(question: Question, reply: Reply) -> Judgement:
     return Judgement(verdict=Verdict.UNCLEAR, reason=f"it failed in another way ({told})")
 
 
-def _of_failure(reply: Reply) -> Judgement | None:
+def _of_failure(question: Question, reply: Reply) -> Judgement | None:
     fault = reply.fault
     if fault is not None:
         told = fault_words(fault)
         if fault.kind in _REFUSING:
             return Judgement(verdict=Verdict.REJECTED, reason=f"the server refuses to be asked so ({told})")
         return Judgement(verdict=Verdict.UNCLEAR, reason=f"the request failed ({told})")
-    if reply.is_late:
+    if reply.is_late and not (question.expects == "inside" and _is_outside(question, reply)):
         return Judgement(verdict=Verdict.UNCLEAR, reason="no whole answer came in time", answer=reply.text)
     word = None if reply.finish is None else reply.finish.reason
     if reply.is_refused or word in (FinishReason.REFUSAL, FinishReason.CONTENT_FILTER):
@@ -146,6 +152,11 @@ def _of_constraint(question: Question, reply: Reply) -> Judgement:
     return Judgement(verdict=Verdict.DROPPED, reason="the answer lies outside of the constraint", answer=text)
 
 
+def _is_outside(question: Question, reply: Reply) -> bool:
+    """Say whether what came is no start of what the constraint allows, however it might go on."""
+    return bool(reply.text.strip()) and not _walk(compile(question.translation.sent), reply.text)[0]
+
+
 def _empty(reply: Reply) -> Judgement:
     is_cut = _is_cut(reply)
     return Judgement(
@@ -159,7 +170,7 @@ def _empty(reply: Reply) -> Judgement:
 def _unfinished(reply: Reply) -> Judgement:
     if _is_cut(reply) or reply.finish is None:
         reason = "the answer was cut before it was whole"
-        return Judgement(verdict=Verdict.UNCLEAR, reason=reason, answer=reply.text, wants_room=True)
+        return Judgement(verdict=Verdict.UNCLEAR, reason=reason, answer=reply.text, wants_room=_is_cut(reply))
     return Judgement(
         verdict=Verdict.DROPPED,
         reason="the answer ended where the constraint lets none end",
@@ -278,19 +289,20 @@ def judge_whole(replies: Sequence[Reply]) -> Judgement:
     return Judgement(verdict=Verdict.NO, reason="its finish word for a whole answer is not known, or means another end")
 
 
-def judge_repeated(first: Reply, second: Reply) -> Judgement:
-    """Return whether a server answered the second of two requests with one key from its memory."""
-    if second.fault is not None and second.fault.kind in ("in_progress", "conflict"):
-        return Judgement(verdict=Verdict.YES, reason=f"it knows the key ({second.fault.kind})")
-    if second.server_dedup == "replayed":
-        return Judgement(verdict=Verdict.YES, reason="it says that the answer is the one before")
-    if first.fault is not None or second.fault is not None or first.finish is None or second.finish is None:
+def judge_repeated(first: Answer, second: Answer) -> Judgement:
+    """Return whether a server answered the second of two equal requests with one key from its memory."""
+    if first.status == _OK and second.status in _KNOWS_KEY:
+        return Judgement(verdict=Verdict.YES, reason=f"it knows the key (status {second.status})")
+    if first.status != _OK or second.status != _OK:
         return Judgement(verdict=Verdict.NOT_TOLD, reason="one of the two requests came to no answer")
-    if first.request_id is not None and first.request_id == second.request_id:
+    if second.headers.get(REPLAYED_HEADER, "").lower() == "true":
+        return Judgement(verdict=Verdict.YES, reason="it says that the answer is the one before")
+    ids = [_ID.search(answer.body) for answer in (first, second)]
+    if ids[0] is None or ids[1] is None:
+        return Judgement(verdict=Verdict.NOT_TOLD, reason="its answers have no id by which to tell")
+    if ids[0]["id"] == ids[1]["id"]:
         return Judgement(verdict=Verdict.YES, reason="both answers have one id")
-    if second.server_dedup == "executed" or None not in (first.request_id, second.request_id):
-        return Judgement(verdict=Verdict.NO, reason="it worked on the request again")
-    return Judgement(verdict=Verdict.NOT_TOLD, reason="its answers have no id by which to tell")
+    return Judgement(verdict=Verdict.NO, reason="it worked on the request again")
 
 
 __all__ = [

@@ -39,12 +39,12 @@ def _lost(found: Mapping[str, Verdict]) -> Overall | None:
         return "not_enforced", "it takes a schema that nothing can enforce: the field is not read"
     for name in ("enum", "property"):
         if found.get(name) is Verdict.DROPPED:
-            return "not_enforced", f"answers follow the prompt and not the schema ({name})"
+            return "not_enforced", f"answers do not keep to the schema ({name})"
     if found.get("echo") is Verdict.DROPPED:
         return "not_enforced", "the server itself says that no constraint was in force"
     texts = [name for name in _TEXTS if name in found]
     if "enum" not in found and texts and all(found[name] in _FAILED for name in texts):
-        return "not_enforced", f"answers follow the prompt and not the constraint ({', '.join(texts)})"
+        return "not_enforced", f"answers do not keep to the constraint ({', '.join(texts)})"
     return None
 
 

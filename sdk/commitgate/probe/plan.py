@@ -15,7 +15,7 @@ from commitgate.backends.dialect import ServerFacts
 from commitgate.backends.translation import Form, Translation
 from commitgate.backends.translation.shapes import SAME
 from commitgate.contract import Contract
-from commitgate.json_value import JsonObject
+from commitgate.json_value import JsonObject, JsonValue
 from commitgate.languages import AnyJson
 from commitgate.lint.vendor_facts import FACTS, Reaction
 from commitgate.probe.question import (
@@ -194,7 +194,7 @@ def ask_count(draw: Draw) -> Question:
     items = _LEAST_ITEMS + draw(_MOST_ITEMS - _LEAST_ITEMS + 1)
     nonce = word(draw, 4)
     prompt = f"Return an empty list. {salt(draw)}"
-    return _inside(of_schema(_object(**{nonce: _zeros(items)})), prompt, nonce, max_tokens=_LONG)
+    return _inside(of_schema(_object(**{nonce: _list_of([0], items)})), prompt, nonce, max_tokens=_LONG)
 
 
 def ask_order(draw: Draw) -> Question:
@@ -269,12 +269,13 @@ def ask_cut(draw: Draw) -> Question:
 def ask_long(draw: Draw) -> Question:
     """Ask for an answer that takes long to write; only for how its end is met."""
     prompt = f"Count from 1 to 500. {salt(draw)}"
-    translation = of_schema(_object(v=_zeros(_MANY_ITEMS)))
+    # Two values, so that no server can write it in one go.
+    translation = of_schema(_object(v=_list_of([0, 1], _MANY_ITEMS)))
     return Question(expects="cut", translation=translation, prompt=prompt, max_tokens=2 * _LONG)
 
 
-def _zeros(items: int) -> JsonObject:
-    return {"type": "array", "items": {"type": "integer", "enum": [0]}, "minItems": items, "maxItems": items}
+def _list_of(values: list[JsonValue], items: int) -> JsonObject:
+    return {"type": "array", "items": {"type": "integer", "enum": values}, "minItems": items, "maxItems": items}
 
 
 def _inside(translation: Translation, prompt: str, nonce: str, *, max_tokens: int = _SHORT) -> Question:

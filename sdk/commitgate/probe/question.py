@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from commitgate.backends.base import Fault, Finish, Message, ServerDedup
+from commitgate.backends.base import Fault, Finish, Message
 from commitgate.backends.translation import Form, Translation
 from commitgate.backends.translation.shapes import SAME
 from commitgate.contract import Contract
@@ -68,8 +68,6 @@ class Reply:
         is_unasked: nothing was sent: the backend has no way to ask it.
         input_tokens: as the server counts them.
         output_tokens: as the server counts them.
-        request_id: what the server calls the request.
-        server_dedup: what it told about the idempotency key.
     """
 
     text: bytes = field(default=b"", repr=False)
@@ -81,8 +79,6 @@ class Reply:
     is_unasked: bool = False
     input_tokens: int | None = None
     output_tokens: int | None = None
-    request_id: str | None = None
-    server_dedup: ServerDedup = "unknown"
 
 
 def word(draw: Draw, letters: int = 8) -> str:

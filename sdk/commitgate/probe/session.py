@@ -165,14 +165,14 @@ class Session:
             time_s=time_s,
         )
 
-    def request(self, question: Question, *, key: str | None = None) -> GenerationRequest:
+    def request(self, question: Question) -> GenerationRequest:
         """Return the request of a question."""
         return GenerationRequest(
             model=self.model,
             contract=question.translation.sent,
             messages=question.messages,
             sampling=Sampling(max_tokens=question.max_tokens),
-            idempotency_key=key or self._key(),
+            idempotency_key=self._key(),
             timeouts=Timeouts(pool_s=self.timeout_s, connect_s=min(30.0, self.timeout_s)),
             tools=question.tools,
             reasoning=self._reasoning,
@@ -192,13 +192,13 @@ class Session:
         self._requests += 1
         return True
 
-    async def ask(self, question: Question, *, key: str | None = None) -> Reply | None:
+    async def ask(self, question: Question) -> Reply | None:
         """Send a question and return the answer; None where nothing more may be asked."""
         if not self.count():
             return None
         reading = _Reading()
         with anyio.move_on_after(self.timeout_s) as scope:
-            await self._read(self.request(question, key=key), reading)
+            await self._read(self.request(question), reading)
         reply = reading.read()
         if scope.cancelled_caught:
             reply = replace(reply, is_late=True)
@@ -211,14 +211,11 @@ class Session:
                 async for event in stream:
                     if reading.take(event):
                         break
-                identity = stream.identity
         except (ContractError, UnwritableError):
             self._requests -= 1
             reading.reply = Reply(is_unasked=True)
         except WaitExpired:
             reading.reply = replace(reading.reply, is_late=True)
-        else:
-            reading.reply = replace(reading.reply, request_id=identity.request_id, server_dedup=identity.server_dedup)
 
     def _note(self, reply: Reply) -> None:
         self._tokens.append((reply.input_tokens, reply.output_tokens))
