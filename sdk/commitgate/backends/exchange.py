@@ -51,16 +51,18 @@ class Exchange:
     async def _run(self, outgoing: Outgoing, timeout_s: float) -> Answer:
         body = b"" if outgoing.body is None else canonical(outgoing.body).encode()
         request = await self.writing.complete(self.writing.plain(outgoing, {}, body=body))
-        place = await self.transport.take_place(timeout_s)
+        waits = Waits(pool_s=timeout_s, pool_until=anyio.current_time() + timeout_s, connect_s=timeout_s)
         try:
-            waits = Waits(pool_s=timeout_s, pool_until=anyio.current_time() + timeout_s, connect_s=timeout_s)
             response = await self.transport.send(request, waits)
-            try:
-                return Answer(status=response.status, headers=response.headers, body=await _body(response))
-            finally:
-                await response.aclose()
+        except LineLostError:
+            # The server may have closed an idle connection just when it was used again; asking twice changes nothing.
+            if outgoing.method != "GET":
+                raise
+            response = await self.transport.send(request, waits)
+        try:
+            return Answer(status=response.status, headers=response.headers, body=await _body(response))
         finally:
-            place.give_back()
+            await response.aclose()
 
 
 async def _body(response: HttpResponse) -> bytes:

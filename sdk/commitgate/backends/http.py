@@ -233,8 +233,18 @@ class HttpTransport:
         assert limit_s is not None, "only a limit ends the wait"
         raise WaitExpired("pool", limit_s)
 
+    def talking(self) -> anyio.Lock:
+        """Return what lets one at a time ask the server what it is.
+
+        Raises:
+            MisuseError: the transport is in use in another event loop.
+        """
+        return self._here().talking
+
     async def send(self, request: HttpRequest, waits: Waits) -> HttpResponse:
-        """Send a request and return the answer once its head is there. Whoever calls holds a place.
+        """Send a request and return the answer once its head is there.
+
+        Whoever asks a model holds a place; other requests need none, so that they never wait for long answers.
 
         Raises:
             WaitExpired: no connection was free, or none was made, in time.
@@ -308,6 +318,7 @@ class _Loop:
     token: EventLoopToken
     places: anyio.Semaphore
     making: anyio.Lock = field(default_factory=anyio.Lock)
+    talking: anyio.Lock = field(default_factory=anyio.Lock)
     client: httpx.AsyncClient | None = None
 
 

@@ -9,7 +9,7 @@ import os
 import ssl
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Literal, TypedDict
 
@@ -26,7 +26,7 @@ from commitgate.backends.http import HttpTransport
 from commitgate.backends.remote_stream import RemoteStream
 from commitgate.backends.request_headers import checked_extra
 from commitgate.backends.request_writing import RequestWriting, checked_members
-from commitgate.errors import MisuseError
+from commitgate.errors import BackendError, MisuseError
 from commitgate.json_value import JsonValue
 from commitgate.probe.standing import standing
 from commitgate.probe.store import ProbeStore
@@ -193,20 +193,43 @@ class RemoteBackend:
         )
 
     async def handshake(self, model: str) -> ServerIdentity:
-        """Return what the server says of itself, kept for a minute. No model is asked."""
-        now = anyio.current_time()
-        at, kept = self._handshakes.get(model, (0.0, None))
-        if kept is not None and now - at < HANDSHAKE_KEPT_S:
-            return kept
-        answers = [await self.exchange(outgoing) for outgoing in self._dialect.handshake(model)]
-        identity = self._dialect.identify(model, answers)
-        # One that cannot be reached now may be there at the next call.
-        self._handshakes.pop(model, None)
-        if identity.is_ready:
-            self._handshakes[model] = now, identity
-        while len(self._handshakes) > HANDSHAKES_KEPT:
-            self._handshakes.popitem(last=False)
-        return identity
+        """Return what the server says of itself, kept for a minute. No model is asked.
+
+        Raises:
+            BackendError: the function that gives the key did not.
+        """
+        began = anyio.current_time()
+        async with self._transport.talking():
+            at, kept = self._handshakes.get(model, (0.0, None))
+            is_fresh = at >= began or anyio.current_time() - at < HANDSHAKE_KEPT_S
+            # One that was not ready may be now; but who waited here while it was asked need not ask again.
+            if kept is not None and is_fresh and (kept.is_ready or at >= began):
+                return kept
+            identity = self._dialect.identify(model, await self._answers(self._dialect.handshake(model)))
+            self._handshakes.pop(model, None)
+            self._handshakes[model] = anyio.current_time(), identity
+            while len(self._handshakes) > HANDSHAKES_KEPT:
+                self._handshakes.popitem(last=False)
+            return identity
+
+    async def _answers(self, asked: Sequence[Outgoing]) -> list[Answer]:
+        """Make several requests at once, and return the answers in their order."""
+        answers: dict[int, Answer] = {}
+        errors: list[BackendError] = []
+
+        async def ask(place: int, outgoing: Outgoing) -> None:
+            try:
+                answers[place] = await self.exchange(outgoing)
+            except BackendError as error:
+                # Raised below: a group would wrap it.
+                errors.append(error)
+
+        async with anyio.create_task_group() as tasks:
+            for place, outgoing in enumerate(asked):
+                tasks.start_soon(ask, place, outgoing)
+        if errors:
+            raise errors[0]
+        return [answers[place] for place in range(len(asked))]
 
     async def exchange(self, outgoing: Outgoing, *, timeout_s: float = EXCHANGE_S) -> Answer:
         """Make one request that is no generation.

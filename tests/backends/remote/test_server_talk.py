@@ -9,7 +9,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from backends.remote.chat_words import backend_at
+from backends.remote.chat_words import backend_at, request
 from backends.remote.loopback import Asked, Line, Respond, closed_port, loopback
 
 from commitgate.backends.base import Remote
@@ -77,6 +77,15 @@ async def test_server_that_is_not_there_has_no_status() -> None:
     await backend.aclose()
 
 
+@pytest.mark.parametrize(("outgoing", "times"), [(GET, 2), (Outgoing(path="/x", body={}), 1)])
+async def test_question_whose_line_broke_is_asked_twice_where_that_changes_nothing(
+    outgoing: Outgoing, times: int
+) -> None:
+    async with loopback(lambda asked, line: line.rst()) as server, aclosing(backend_at(server)) as backend:
+        assert (await backend.exchange(outgoing)).status == 0
+        assert len(server.asked) == times
+
+
 async def test_server_that_hangs_has_no_status() -> None:
     async with loopback(lambda asked, line: line.closed()) as server:
         backend = backend_at(server)
@@ -135,3 +144,31 @@ async def test_own_server_needs_no_probe(tmp_path: Path) -> None:
 
 def test_it_is_a_remote_backend() -> None:
     assert isinstance(backend_at("http://h"), Remote)
+
+
+@pytest.mark.parametrize("status", [200, 503])
+async def test_those_who_ask_at_once_ask_the_server_once(status: int) -> None:
+    async with loopback(answering_with(MODELS, status=status)) as server, aclosing(backend_at(server)) as backend:
+        await backend.handshake("n")
+        asked = len(server.asked)
+        async with anyio.create_task_group() as tasks:
+            for _ in range(20):
+                tasks.start_soon(backend.handshake, "m")
+        assert len(server.asked) == 2 * asked
+
+
+async def test_server_is_asked_what_it_is_while_all_places_are_taken() -> None:
+    async with (
+        loopback(answering_with(MODELS)) as server,
+        aclosing(backend_at(server, connections=1)) as backend,
+        backend.open(request()),
+    ):
+        assert (await backend.handshake("m")).is_ready
+
+
+async def test_key_that_cannot_be_had_ends_the_handshake() -> None:
+    async def key() -> str:
+        raise ValueError
+
+    with pytest.raises(BackendError, match="raised ValueError"):
+        await backend_at("http://127.0.0.1:1", api_key=key).handshake("m")
