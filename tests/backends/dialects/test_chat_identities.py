@@ -46,10 +46,12 @@ def listed(*models: Any) -> Answer:
             OpenAIChatDialect(),
             ["/models", "/models/m"],
             [
-                told({"data": [{"id": "m", "created": 5}, {"id": "n", "created": 6}]}),
-                told({"id": "m", "created": 5}),
+                told(
+                    {"data": [{"id": "m", "created": 5}, {"id": "n", "created": 6}]}, **{"openai-version": "2020-10-01"}
+                ),
+                told({"id": "m", "created": 5, "root": "m-2026"}),
             ],
-            ServerIdentity(is_ready=True, models=("m", "n"), revision="5"),
+            ServerIdentity(is_ready=True, version="2020-10-01", models=("m", "n"), revision="m-2026"),
         ),
         (
             VllmChatDialect(),

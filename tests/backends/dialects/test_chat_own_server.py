@@ -26,6 +26,7 @@ from commitgate.backends.base import (
 from commitgate.backends.commitgate_server import CommitgateBackend
 from commitgate.backends.dialect import ServerIdentity
 from commitgate.backends.local import LocalBackend
+from commitgate.difference import Difference
 from commitgate.reasoning import Reasoning
 from commitgate.tools.offer import OfferedTool, ToolOffer
 from commitgate_local.local_model import LocalModel
@@ -183,6 +184,14 @@ async def test_what_the_server_cannot_enforce_is_a_fault_of_the_constraint(backe
     events, _ = await asked(backend, question(translation(schema={"type": "array", "uniqueItems": True})))
     (fault,) = (event for event in events if isinstance(event, Fault))
     assert (fault.kind, fault.status, fault.code) == ("constraint", 400, "unsupported_schema")
+
+
+async def test_what_is_left_to_the_gate_is_no_fault(backend: CommitgateBackend) -> None:
+    schema: Any = {"type": "array", "items": {"enum": [1, 2]}, "maxItems": 3, "uniqueItems": True}
+    checked = Difference(kind="checked", pointer="", keyword="uniqueItems", reason="it is only checked")
+    assert isinstance(
+        json.loads(await text(backend, question(translation(schema=schema, differences=(checked,))))), list
+    )
 
 
 async def test_an_unknown_model_is_a_fault_of_the_request(backend: CommitgateBackend) -> None:

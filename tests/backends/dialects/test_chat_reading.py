@@ -17,7 +17,7 @@ from backends.dialects.chat_chunks import (
     thoughts,
     whole,
 )
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commitgate.backends.base import Fault, Finish, FinishReason, Notice, ProseDelta, TextDelta, Usage
@@ -306,6 +306,7 @@ def test_prose_is_put_together_as_text_is() -> None:
     assert prose(read([chunk(content="a"), chunk(content="b"), DONE], offers_tools=True)) == "ab"
 
 
+@settings(deadline=None)
 @given(st.text(), st.data())
 def test_any_cut_of_a_text_between_its_units_gives_the_same_text(words: str, data: st.DataObject) -> None:
     units = words.encode("utf-16-le")

@@ -17,6 +17,7 @@ from commitgate.backends.dialects.sglang_chat import SglangChatDialect
 from commitgate.backends.dialects.tgi_chat import TgiChatDialect
 from commitgate.backends.dialects.vllm_chat import VllmChatDialect
 from commitgate.contract import Contract
+from commitgate.difference import Difference
 from commitgate.errors import MisuseError, UnsupportedError
 from commitgate.reasoning import Reasoning
 
@@ -177,6 +178,13 @@ def test_lark_that_would_be_read_as_another_notation_is_refused(dialect: Dialect
     with pytest.raises(UnsupportedError) as raised:
         body(dialect, translation("grammar", grammar='start: "::="', notation="lark"))
     assert raised.value.keyword == "grammar"
+
+
+def test_our_own_server_is_told_where_a_keyword_is_left_to_the_gate() -> None:
+    checked = Difference(kind="checked", pointer="", keyword="uniqueItems", reason="it is only checked")
+    for dialect, is_strict in ((OWN, False), (OPENAI, True)):
+        found = body(dialect, translation(differences=(checked,)))
+        assert found["response_format"]["json_schema"]["strict"] is is_strict
 
 
 def test_a_schema_that_allows_everything_is_sent_as_an_object() -> None:

@@ -61,11 +61,16 @@ def tools_of(request: GenerationRequest) -> JsonObject:
     }
 
 
-def json_schema_format(translation: Translation) -> JsonValue:
-    """Return the value of ``response_format`` that asks for JSON of a schema, each keyword of it enforced."""
+def json_schema_format(translation: Translation, *, is_strict: bool = True) -> JsonValue:
+    """Return the value of ``response_format`` that asks for JSON of a schema.
+
+    Args:
+        translation: holds the schema.
+        is_strict: each keyword of it must be enforced.
+    """
     return {
         "type": "json_schema",
-        "json_schema": {"name": name_of(translation), "strict": True, "schema": schema_object(translation)},
+        "json_schema": {"name": name_of(translation), "strict": is_strict, "schema": schema_object(translation)},
     }
 
 

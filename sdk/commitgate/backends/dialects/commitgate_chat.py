@@ -14,7 +14,7 @@ from typing import Final
 from commitgate.backends.base import Sampling
 from commitgate.backends.dialect import Answer, Outgoing, ServerFacts, ServerIdentity
 from commitgate.backends.dialects.chat_dialect import ChatDialect, asked
-from commitgate.backends.dialects.chat_writing import drawing_of, effort_of
+from commitgate.backends.dialects.chat_writing import drawing_of, effort_of, json_schema_format
 from commitgate.backends.dialects.identity_reading import is_ready, names, object_in, objects
 from commitgate.backends.dialects.vllm_chat import structured_outputs
 from commitgate.backends.translation import Translation
@@ -68,6 +68,9 @@ class CommitgateChatDialect(ChatDialect):
         return effort_of(_FACTS, reasoning)
 
     def _constraint(self, translation: Translation) -> JsonObject:
+        if translation.form == "json_schema":
+            # What is listed as checked stands in the schema; under strict the server refuses what it cannot enforce.
+            return {"response_format": json_schema_format(translation, is_strict=translation.is_decoded)}
         return structured_outputs(translation)
 
 

@@ -63,9 +63,9 @@ class OpenAIChatDialect(ChatDialect):
         return asked_for(model, "/models")
 
     def identify(self, model: str, answers: Sequence[Answer]) -> ServerIdentity:
-        """Read what is told of the models; when the asked one came to be is its revision, the version is the API's."""
+        """Read what is told of the models; what a name stands for is a revision, where a gateway tells it."""
         version = word({**answers[0].headers}, "openai-version")
-        return identity(model, answers, version=version, since="created")
+        return identity(model, answers, version=version, revision="root")
 
     def _drawing(self, sampling: Sampling) -> JsonObject:
         without_top_k(_FACTS, sampling)
