@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast, get_args
 
 import anyio
 
-from commitgate.argument import check_choice, check_int, check_kind, wrong_kind
+from commitgate.argument import check_choice, check_int, check_kind, check_text, wrong_kind
 from commitgate.backends.base import (
     BackendIdentity,
     EventStream,
@@ -41,6 +41,7 @@ from commitgate.backends.words import TOOL_FINISH_WORDS
 from commitgate.client import Client
 from commitgate.contract import Contract
 from commitgate.errors import MisuseError
+from commitgate.retry import Retry
 
 if TYPE_CHECKING:
     from commitgate.tools.offer import ToolOffer
@@ -173,9 +174,10 @@ def replay(
     dialect = _dialect(backend)
     check_kind("body", body, bytes, "bytes")
     check_int("status", status)
+    if not 100 <= status <= 599:
+        raise MisuseError(f"status must lie in [100, 599], found {status}")
     check_choice("end", end, ("clean", "reset"))
-    check_kind("headers", headers or {}, Mapping, "a mapping of names to values")
-    recording = _Recording(status, dict(headers or {}), _chunks(body, split_at), end == "clean")
+    recording = _Recording(status, _checked_headers(headers), _chunks(body, split_at), end == "clean")
     reader = dialect.reader(Expected(offers_tools=True))
     found = _Reading()
     response = recording.response(reader, dialect.facts.framing)
@@ -212,7 +214,17 @@ def _dialect(backend: str | Dialect) -> Dialect:
     raise MisuseError(f"there is no backend or dialect {backend!r}; the known ones are: {names}")
 
 
+def _checked_headers(headers: Mapping[str, str] | None) -> Mapping[str, str]:
+    check_kind("headers", headers or {}, Mapping, "a mapping of names to values")
+    checked = dict(headers or {})
+    for name, value in checked.items():
+        check_text("a name of headers", name)
+        check_text(f"headers[{name!r}]", value)
+    return checked
+
+
 def _chunks(body: bytes, split_at: Sequence[int]) -> tuple[bytes, ...]:
+    check_kind("split_at", split_at, Sequence, "a sequence of offsets")
     for offset in split_at:
         check_int("split_at", offset)
         if not 0 <= offset <= len(body):
@@ -380,7 +392,8 @@ def _ending(backend: _Recorded, contract: Contract[object]) -> str:
 
     async def call() -> str:
         async with Client(backends={backend.name: backend}) as client:
-            outcome = await client.generate_structured(backend.name, contract, prompt="replay")
+            once = Retry(attempts=1)
+            outcome = await client.generate_structured(backend.name, contract, prompt="replay", retry=once)
             return outcome.name
 
     # In a thread of its own, because the caller may be on an event loop, which cannot run another one.

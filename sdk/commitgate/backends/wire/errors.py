@@ -42,6 +42,9 @@ _CLIENT_MISTAKES = re.compile(r"json\.exception\.|param requires --jinja|unsuppo
 """Words of llama.cpp for mistakes of a client that it calls errors of its own."""
 
 _UNAUTHORIZED = re.compile(r"\s*(?:unauthorized|invalid api key|forbidden)\b", re.IGNORECASE)
+_LOCATION = re.compile(
+    r"(?:(https?):)?//(?:[^/?#@]{0,255}@)?([A-Za-z0-9.:\[\]-]{1,255})(?=[/?#]|$)(/[A-Za-z0-9._~/-]{0,512})?"
+)
 _TAGS = re.compile(r"<(?:script|style)\b[^<]*+(?:<(?!/(?:script|style))[^<]*+)*+|<[^<>]*+>", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
 
@@ -208,7 +211,7 @@ def _first_event(body: bytes) -> Fields | None:
 
 def _redirected(status: int, location: str) -> str:
     """Say where a redirect leads, without what may be secret in it."""
-    shown = re.match(r"(?:(https?):)?//(?:[^/?#@]*@)?([A-Za-z0-9.:\[\]-]{1,255})(/[A-Za-z0-9._~/-]{0,512})?", location)
+    shown = _LOCATION.match(location)
     told = f"the server answered with status {status}, a redirect, which is not followed"
     if shown is None:
         return f"{told}; set base_url to where the API is"
