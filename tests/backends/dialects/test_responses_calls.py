@@ -143,6 +143,15 @@ def test_a_call_may_be_cut_with_its_response() -> None:
     assert found.ends == [Finish(FinishReason.LENGTH, "incomplete:max_output_tokens")]
 
 
+def test_a_cut_response_may_repeat_less_of_a_call_than_it_told() -> None:
+    end = say(
+        "incomplete", response=response("incomplete", call("search", ""), incomplete_details={"reason": "steered"})
+    )
+    found = read_stream(added(call("search")), piece('{"q":'), end, offers_tools=True)
+    assert found.calls == {0: ("call_1", "search", b'{"q":')}
+    assert found.ends == [Finish(FinishReason.UNKNOWN, "incomplete:steered")]
+
+
 def test_whole_responses_hold_whole_calls() -> None:
     body = json.dumps(
         response("completed", message("Looking."), call("search", SEARCH), custom("2026", "date", number=2))

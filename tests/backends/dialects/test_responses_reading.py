@@ -259,6 +259,11 @@ def test_a_character_cut_in_two_is_the_one_that_is_repeated() -> None:
     assert (found.text, found.ends) == (whole.encode(), [STOP])
 
 
+def test_an_end_under_another_name_says_no_text_twice() -> None:
+    found = read_stream(text(WHOLE, item="msg_1"), text_done(WHOLE, item="msg_2"), completed(message(WHOLE)))
+    assert (found.text, found.ends) == (WHOLE.encode(), [STOP])
+
+
 def test_several_messages_are_one_text() -> None:
     found = read_stream(
         text('{"city":'),

@@ -138,7 +138,7 @@ class OpenAIResponsesReader:
         """Read how a response ended. The end counts once all of it was read without a fault."""
         self._note(response)
         is_cut = status == "completed" and self._is_cut(response)
-        yield from self._output.end(response, is_whole=status == "completed" and not is_cut)
+        yield from self._output.end(response, is_whole=status == "completed")
         usage = object_of(response, "usage")
         if usage is not None:
             yield _usage(usage)
