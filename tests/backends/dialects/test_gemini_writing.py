@@ -12,8 +12,8 @@ from commitgate.backends.dialects.gemini_interactions import GeminiInteractionsD
 from commitgate.errors import UnsupportedError
 from commitgate.reasoning import Reasoning
 
-DRAWN = {"maxOutputTokens": 512, "temperature": 0.0, "topP": 1.0}
-DRAWN_IN_INTERACTIONS = {"max_output_tokens": 512, "temperature": 0.0, "top_p": 1.0}
+DRAWN = {"maxOutputTokens": 512, "topP": 1.0}
+DRAWN_IN_INTERACTIONS = {"max_output_tokens": 512, "top_p": 1.0}
 
 
 def written(**told: Any) -> Outgoing:
@@ -162,7 +162,7 @@ def test_model_that_cannot_stand_in_a_path_is_refused(model: str) -> None:
 
 
 def test_schema_of_interactions_goes_into_the_response_format() -> None:
-    found = GeminiInteractionsDialect().write(request(sampling=Sampling(seed=4)))
+    found = GeminiInteractionsDialect().write(request(sampling=Sampling(temperature=0, seed=4)))
     assert found == Outgoing(
         path="/interactions",
         headers={"api-revision": "2026-05-20"},
@@ -172,7 +172,7 @@ def test_schema_of_interactions_goes_into_the_response_format() -> None:
             "stream": True,
             "store": False,
             "response_format": {"type": "text", "mime_type": "application/json", "schema": SCHEMA},
-            "generation_config": {**DRAWN_IN_INTERACTIONS, "seed": 4},
+            "generation_config": {**DRAWN_IN_INTERACTIONS, "temperature": 0, "seed": 4},
         },
     )
 

@@ -103,6 +103,8 @@ def _drawing(request: GenerationRequest, facts: ServerFacts) -> JsonObject:
     if request.reasoning is not None:
         raise UnwritableError(f"reasoning: {facts.title} takes no number of thoughts; leave it out, the model decides")
     written: JsonObject = {"max_output_tokens": sampling.max_tokens, **drawing_of(sampling)}
+    if sampling.temperature is None:
+        del written["temperature"]  # the model's own is the one that it was made for
     if (offer := native_offer(request)) is not None:
         is_strict = bool(translation_of(request).strict_tools)
         written["tool_choice"] = "any" if offer.answer == "none" else "validated" if is_strict else "auto"
