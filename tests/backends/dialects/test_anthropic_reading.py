@@ -195,7 +195,7 @@ def test_text_behind_the_end_is_given_to_whoever_judges_it() -> None:
     assert read_stream(*USUAL, open_block(1), text(" more", 1)).text == WHOLE + b" more"
 
 
-OVERLOADED = {"type": "error", "error": {"details": None, "type": "overloaded_error", "message": "Overloaded"}}
+OVERLOADED: Any = {"type": "error", "error": {"details": None, "type": "overloaded_error", "message": "Overloaded"}}
 
 
 @pytest.mark.parametrize("at", range(len(USUAL) + 1))
@@ -225,6 +225,15 @@ def test_errors_behind_the_head_are_told_as_what_they_are(kind: str, words: str,
         assert isinstance(fault, Fault)
         assert (fault.kind, fault.code, fault.detail) == (meant, kind, words)
         assert found.native is None
+
+
+@pytest.mark.parametrize("error", [OVERLOADED, {"error": OVERLOADED["error"]}])
+def test_the_reader_alone_knows_an_error(error: Any) -> None:
+    event = WireEvent(data=b"", value=error)
+    for found in (DIALECT.reader(Expected()).read(event), DIALECT.reader(Expected()).read_whole(event)):
+        (fault,) = found
+        assert isinstance(fault, Fault)
+        assert fault.kind == "overload"
 
 
 class TestCalls:

@@ -233,6 +233,13 @@ def test_an_error_wins_wherever_it_comes(error: Any, at: int) -> None:
     assert (fault.kind, fault.code) == ("server", "server_error")
 
 
+@pytest.mark.parametrize("error", [FLAT, NESTED, BARE])
+def test_the_reader_alone_knows_an_error(error: Any) -> None:
+    (fault,) = DIALECT.reader(Expected()).read(WireEvent(data=b"", value=error))
+    assert isinstance(fault, Fault)
+    assert (fault.kind, fault.code) == ("server", "server_error")
+
+
 def test_a_schema_that_is_refused_behind_the_head_is_told_so() -> None:
     words = "Invalid schema for response_format 'city': In context=(), 'oneOf' is not permitted."
     error = {"type": "invalid_request_error", "code": "invalid_json_schema", "message": words, "param": "text.format"}
@@ -340,7 +347,8 @@ def test_a_server_says_which_model_answers_and_which_format_it_took() -> None:
     assert (reader.model_revision, reader.echoed_format) == (None, None)
     reader.read(WireEvent(data=b"", value=created(text={"format": format, "verbosity": "medium"})))
     assert (reader.model_revision, reader.echoed_format) == ("gpt-x-2026-01-01", format)
-    reader.read(WireEvent(data=b"", value=completed(text=None)))
+    for text in (None, {}, {"format": None}):
+        reader.read(WireEvent(data=b"", value=say("in_progress", response=response("in_progress", text=text))))
     assert reader.echoed_format == format
 
 
