@@ -347,8 +347,8 @@ def test_a_server_says_which_model_answers_and_which_format_it_took() -> None:
     assert (reader.model_revision, reader.echoed_format) == (None, None)
     reader.read(WireEvent(data=b"", value=created(text={"format": format, "verbosity": "medium"})))
     assert (reader.model_revision, reader.echoed_format) == ("gpt-x-2026-01-01", format)
-    for text in (None, {}, {"format": None}):
-        reader.read(WireEvent(data=b"", value=say("in_progress", response=response("in_progress", text=text))))
+    for bare in (None, {}, {"format": None}):
+        reader.read(WireEvent(data=b"", value=say("in_progress", response=response("in_progress", text=bare))))
     assert reader.echoed_format == format
 
 
