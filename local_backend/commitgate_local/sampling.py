@@ -108,10 +108,10 @@ def draw(logits: torch.Tensor, mask: Mask, sampling: Sampling, generator: torch.
         raise ModelRunError("the model gives no legal token any probability (its logits there are minus infinity)")
     # Rounding may carry the sum a hair past the whole.
     legal_mass = min(1.0, float(np.exp(below).sum()) / total)
-    if sampling.temperature == 0:
+    if sampling.heat == 0:
         return Draw(int(ids[np.argmax(below)]), legal_mass)
     # Relative to the best before dividing, so that no temperature can overflow; the rest may only become zero.
-    tempered = np.exp((below - best_legal) / sampling.temperature)
+    tempered = np.exp((below - best_legal) / sampling.heat)
     return Draw(int(ids[_choose(tempered, count, sampling, generator)]), legal_mass)
 
 
@@ -132,14 +132,14 @@ def _choose_among_many(
         generator: where randomness comes from.
     """
     likeliest = int(weights.argmax())
-    if sampling.temperature == 0:
+    if sampling.heat == 0:
         # Logits that differ by less than rounding have the same weight.
         equals = np.flatnonzero(weights == weights[likeliest])
         return int(equals[np.argmax(raw[equals])])
-    if sampling.temperature != 1:
+    if sampling.heat != 1:
         # Relative to the best legal one before dividing, so that no temperature can overflow or leave nothing.
         below = np.minimum(raw - raw[likeliest], 0).astype(np.float64)
-        weights = (np.exp(below / sampling.temperature) * mask).astype(np.float32)
+        weights = (np.exp(below / sampling.heat) * mask).astype(np.float32)
     return _choose(weights, int(np.count_nonzero(mask)), sampling, generator)
 
 

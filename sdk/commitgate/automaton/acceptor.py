@@ -42,6 +42,8 @@ class Acceptor:
             return False
         before = self.state, self.position
         try:
+            if len(data) <= _PIECE_BYTES:
+                return self._feed(data)
             # In pieces, so that the work of each is bounded, however much is fed at once.
             pieces = (data[start : start + _PIECE_BYTES] for start in range(0, len(data), _PIECE_BYTES))
             return all(map(self._feed, pieces))

@@ -16,10 +16,9 @@ class AnthropicBackend(RemoteBackend):
     The key is ``api_key``, or the variable ``ANTHROPIC_API_KEY``; where it is, ``base_url`` or ``ANTHROPIC_BASE_URL``::
 
         async with Client(backends={"anthropic": AnthropicBackend(api_key=key)}) as client:
-            sampling = Sampling(temperature=1)
-            outcome = await client.generate_structured("anthropic/claude-x", Ticket, prompt=text, sampling=sampling)
+            outcome = await client.generate_structured("anthropic/claude-x", Ticket, prompt=text)
 
-    Newer models take no temperature but 1, which is why ``Sampling(temperature=1)`` is not written at all. A model that
+    Newer models take no temperature: give one to those alone that do (``Sampling.temperature``). A model that
     thinks shares one limit between thoughts and answer: the sum of ``Reasoning.max_tokens`` and
     ``Sampling.max_tokens``, so that thoughts left unused make room for a longer answer.
 

@@ -280,7 +280,8 @@ class Sampling:
     """Say how tokens are drawn, in the order mask, temperature, top-k, top-p, renormalise, draw.
 
     Attributes:
-        temperature: >= 0; 0 takes the likeliest legal token.
+        temperature: >= 0; 0 takes the likeliest legal token. None is 0 for models that we, or an engine of one's own,
+            draw from; vendors' models, many of which refuse to be told, draw in their own way.
         top_k: keep the k likeliest legal tokens, >= 1; None keeps all.
         top_p: keep the smallest set of legal tokens whose probability reaches this, in (0, 1]; 1 keeps all.
         seed: makes the draw repeatable on one machine; None draws from the system's entropy.
@@ -290,20 +291,21 @@ class Sampling:
         MisuseError: one of them is of another type or out of its range.
     """
 
-    temperature: float = 0.0
+    temperature: float | None = None
     top_k: int | None = None
     top_p: float = 1.0
     seed: int | None = None
     max_tokens: int = 512
 
     def __post_init__(self) -> None:
-        check_finite("temperature", self.temperature)
+        if self.temperature is not None:
+            check_finite("temperature", self.temperature)
         check_finite("top_p", self.top_p)
         check_int("max_tokens", self.max_tokens)
         for name, value in (("top_k", self.top_k), ("seed", self.seed)):
             if value is not None:
                 check_int(name, value)
-        if self.temperature < 0:
+        if self.temperature is not None and self.temperature < 0:
             raise MisuseError(f"temperature must be a finite number >= 0, found {self.temperature!r}")
         if self.top_k is not None and self.top_k < 1:
             raise MisuseError(f"top_k must be >= 1 or None, found {self.top_k!r}")
@@ -311,6 +313,11 @@ class Sampling:
             raise MisuseError(f"top_p must lie in (0, 1], found {self.top_p!r}")
         if self.max_tokens < 1:
             raise MisuseError(f"max_tokens must be >= 1, found {self.max_tokens!r}")
+
+    @property
+    def heat(self) -> float:
+        """Return the temperature where somebody must choose one: 0 where none is given."""
+        return 0.0 if self.temperature is None else self.temperature
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -383,6 +390,15 @@ class EventStream(Protocol):
         ...
 
 
+@runtime_checkable
+class Buffered(EventStream, Protocol):
+    """Be a stream that may hold further events, which need no waiting."""
+
+    def take_ready(self) -> StreamEvent | None:
+        """Return the next event that is there already; None where there is none now."""
+        ...
+
+
 class Backend(Protocol):
     """Turn requests into event streams.
 
@@ -452,6 +468,7 @@ __all__ = [
     "ROLES",
     "Backend",
     "BackendIdentity",
+    "Buffered",
     "ConnectionLost",
     "DeadEndCause",
     "DeadEndReached",

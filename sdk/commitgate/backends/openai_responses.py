@@ -16,7 +16,7 @@ class OpenAIResponsesBackend(RemoteBackend):
         async with Client(backends={"openai": OpenAIResponsesBackend(api_key=key)}) as client:
             outcome = await client.generate_structured("openai/gpt-4.1", Ticket, prompt=text)
 
-    Models that think take no temperature but 1, which is why ``Sampling(temperature=1)`` is not written at all. They
+    Models that think take no temperature: give one to those alone that do (``Sampling.temperature``). They
     take their thoughts out of ``Sampling.max_tokens``; how long they think is for ``extra_body`` to say:
     ``{"reasoning": {"effort": "low"}}``.
 

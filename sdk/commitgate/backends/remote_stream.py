@@ -121,6 +121,10 @@ class RemoteStream:
             await self._advance()
         return self._ready.popleft()
 
+    def take_ready(self) -> StreamEvent | None:
+        """Return the next event that was read already; None where there is none now."""
+        return self._ready.popleft() if self._ready else None
+
     async def _advance(self) -> None:
         """Read until something happens."""
         try:

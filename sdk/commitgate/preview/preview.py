@@ -58,6 +58,8 @@ class Preview:
 
     def noted(self, *, attempt: int, legal_mass: float | None) -> Preview:
         """Return the same preview with what its call knows of it."""
+        if attempt == self.attempt and legal_mass is self.legal_mass:
+            return self
         return replace(self, attempt=attempt, legal_mass=legal_mass)
 
 

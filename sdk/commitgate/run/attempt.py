@@ -13,6 +13,7 @@ from anyio.lowlevel import checkpoint, checkpoint_if_cancelled
 from commitgate.automaton import Automaton, compile
 from commitgate.backends.base import (
     Backend,
+    Buffered,
     Event,
     EventStream,
     GenerationRequest,
@@ -36,6 +37,9 @@ from commitgate.tools.joining import TurnJoining
 
 SLICE_BYTES = 4_096
 """Most bytes that are walked before the rest of the program gets its turn: walking new states may take long."""
+
+TURN_S = 0.001
+"""Seconds for which events that are there already are read before the rest of the program gets its turn."""
 
 CLOSE_S = 2.0
 """Longest wait for a backend to close its stream. What was read stands, and the next request need not wait for it."""
@@ -90,6 +94,7 @@ class Attempt:
         self._reader = PreviewReader(request.contract, max_depth=limits.nesting)
         self._joining = TurnJoining(request.tools, most_bytes=limits.text_bytes)
         self._legal_mass: float | None = None
+        self._turn_s = self._turned_at = 0.0
 
     async def run(self) -> Verdict:
         """Return what the stream amounts to, with an empty receipt.
@@ -156,45 +161,58 @@ class Attempt:
         self._facts.identity = stream.identity
         self._facts.gate = self._gate
         try:
-            return await self._read(events)
+            return await self._read(events, stream.take_ready if isinstance(stream, Buffered) else None)
         except LimitExceededError as error:
             return self._over_limit(str(error))
         finally:
             # A server tells more of itself with its answer.
             self._facts.identity = stream.identity
 
-    async def _read(self, events: AsyncIterator[StreamEvent]) -> TimedOut | None:
+    async def _read(
+        self, events: AsyncIterator[StreamEvent], take_ready: Callable[[], StreamEvent | None] | None
+    ) -> TimedOut | None:
         patience = Patience(self._request.timeouts, anyio.current_time())
+        self._turn_s = 0.0 if take_ready is None else TURN_S
         while self._gate.state is not State.ENDED:
-            deadline = patience.deadline
             event = None
-            with anyio.move_on_at(float("inf") if deadline.at is None else deadline.at) as wait:
+            # Once for all events that come together: the scope costs as much as all that is done with one of them.
+            with anyio.move_on_at(patience.until) as wait:
                 event = await _next(events)
-            if wait.cancelled_caught and deadline.ending is not None:
-                return deadline.ending
+            if wait.cancelled_caught and (ending := patience.deadline.ending) is not None:
+                return ending
             if event is None:
                 self._gate.close()
-            else:
-                for piece in _pieces_of_call(event):
-                    for joined in self._joining.feed(piece):
-                        await self._take(joined)
-                # Read anew, so that time spent on an event does not count as waiting for the next one.
-                now = anyio.current_time()
-                patience.note(event, now)
-                self._adjust(patience, now)
+            while event is not None:
+                await self._read_event(event, patience)
+                event = None if take_ready is None or self._is_over() else take_ready()
         return None
 
+    def _is_over(self) -> bool:
+        return self._gate.state is State.ENDED
+
+    async def _read_event(self, event: StreamEvent, patience: Patience) -> None:
+        for piece in _pieces_of_call(event):
+            for joined in self._joining.feed(piece):
+                await self._take(joined)
+        # Read anew, so that time spent on an event does not count as waiting for the next one.
+        now = anyio.current_time()
+        patience.note(event, now)
+        self._adjust(patience, now)
+
     async def _take(self, event: Event) -> None:
+        now = anyio.current_time()
         if isinstance(event, TextDelta):
-            self._facts.note_text(event, anyio.current_time())
+            self._facts.note_text(event, now)
             if event.legal_mass is not None and isfinite(event.legal_mass):
                 self._legal_mass = event.legal_mass
         for piece in _slices(event):
             if self._gate.state is State.ENDED:
                 break
             self._feed(piece)
-            # Some backends hold their events ready; the rest of the program must get its turn between any two.
-            await checkpoint()
+            if piece is not event or now - self._turned_at >= self._turn_s:
+                # Some backends hold their events ready; the rest of the program must get its turn between them.
+                await checkpoint()
+                self._turned_at = now
 
     def _feed(self, event: Event) -> None:
         passed = self._gate.feed(event)

@@ -21,7 +21,7 @@ class Mailbox:
         self._reset: Reset | None = None
         self._preview: Preview | None = None
         self._reset_number = self._preview_number = self._count = 0
-        self._changed = anyio.Event()
+        self._changed: anyio.Event | None = None
         self.is_closed = False
 
     def put(self, item: Preview | Reset) -> None:
@@ -50,11 +50,14 @@ class Mailbox:
 
     async def changed(self) -> None:
         """Wait until something was left here, or the box was closed."""
-        await self._changed.wait()
+        # Made where somebody waits: making one for each preview would cost more than the preview.
+        changed = self._changed = self._changed or anyio.Event()
+        await changed.wait()
 
     def _wake(self) -> None:
-        self._changed.set()
-        self._changed = anyio.Event()
+        if self._changed is not None:
+            self._changed.set()
+            self._changed = None
 
 
 class MailboxReader:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import TypeAlias
 
 from commitgate.backends.base import ProseDelta, ReasoningDelta, RefusalDelta, StreamEvent, TextDelta, ToolDelta
@@ -46,12 +47,19 @@ class Patience:
         self._last_event_at: float | None = None
         self._last_content_at = now
         self._read_until: float | None = None
+        self._idle_s = inf if timeouts.idle_s is None else timeouts.idle_s
+        self._progress_s = inf if timeouts.progress_s is None else timeouts.progress_s
+        first_s = inf if timeouts.first_event_s is None else timeouts.first_event_s
+        self._event_at = now + first_s
+        self._content_at = now + self._progress_s
 
     def note(self, event: StreamEvent, now: float) -> None:
         """Note that an event arrived."""
         self._last_event_at = now
+        self._event_at = now + self._idle_s
         if _is_content(event):
             self._last_content_at = now
+            self._content_at = now + self._progress_s
 
     def read_on(self, seconds: float, now: float) -> None:
         """Wait no longer than ``seconds`` from now for anything more; the first such call counts."""
@@ -59,8 +67,15 @@ class Patience:
             self._read_until = now + seconds
 
     @property
+    def until(self) -> float:
+        """Return the time at which patience ends; infinite for never. What it means then, ``deadline`` says."""
+        if self._read_until is not None:
+            return self._read_until
+        return min(self._event_at, self._content_at)
+
+    @property
     def deadline(self) -> Deadline:
-        """Return how long to wait for the next event."""
+        """Return how long to wait for the next event, and what it means where none comes."""
         if self._read_until is not None:
             return Deadline(self._read_until, None)
         limits = self._timeouts

@@ -47,19 +47,19 @@ def conversation_of(facts: ServerFacts, request: GenerationRequest) -> JsonObjec
 def drawing_of(facts: ServerFacts, sampling: Sampling, reasoning: Reasoning | None) -> JsonObject:
     """Return how to draw, how to think, and the limit on the tokens of both.
 
-    What is the API's default is left out: newer models take no other, and not even the field.
+    What nobody asked for is left out: newer models take no temperature and no top_p.
 
     Raises:
         UnwritableError: the API has no such field, or takes no such value, or not while the model thinks.
     """
     if sampling.seed is not None:
         raise UnwritableError(f"{facts.title} has no seed; leave Sampling.seed out")
-    if sampling.temperature > _HIGHEST_TEMPERATURE:
+    if sampling.heat > _HIGHEST_TEMPERATURE:
         raise UnwritableError(f"{facts.title} takes no Sampling.temperature above {_HIGHEST_TEMPERATURE}", code=_VALUE)
     members: JsonObject = {"max_tokens": sampling.max_tokens}
     if reasoning is not None:
         _think(facts, reasoning, sampling, members)
-    if sampling.temperature != 1:
+    if sampling.temperature is not None:
         members["temperature"] = sampling.temperature
     if sampling.top_p != 1:
         members["top_p"] = sampling.top_p
@@ -108,9 +108,9 @@ def _think(facts: ServerFacts, reasoning: Reasoning, sampling: Sampling, members
             "Reasoning.max_tokens so",
             code=_VALUE,
         )
-    if sampling.temperature != 1 or sampling.top_k is not None or sampling.top_p < _LEAST_TOP_P_THINKING:
+    if sampling.temperature not in (None, 1) or sampling.top_k is not None or sampling.top_p < _LEAST_TOP_P_THINKING:
         raise UnwritableError(
-            f"{facts.title} draws as it will while a model thinks; give Sampling(temperature=1), no top_k, and top_p "
+            f"{facts.title} draws as it will while a model thinks; give no temperature, no top_k, and top_p "
             f"from {_LEAST_TOP_P_THINKING} on",
             code=_VALUE,
         )

@@ -160,7 +160,13 @@ def model_of(facts: ServerFacts, model: str, *, is_needed: bool) -> JsonObject:
 
 
 def drawing_of(sampling: Sampling) -> JsonObject:
-    """Return temperature, top_p and seed as they are; a server's own defaults are often others than ours."""
+    """Return temperature, top_p and seed as they are; a server's own defaults are often others than ours.
+
+    Raises:
+        UnwritableError: the seed is -1, which servers take for none, so that no draw could be repeated.
+    """
+    if sampling.seed == -1:
+        raise UnwritableError("a seed of -1 means none to this server; give Sampling.seed another number")
     members: JsonObject = {"temperature": sampling.temperature, "top_p": sampling.top_p}
     if sampling.seed is not None:
         members["seed"] = sampling.seed

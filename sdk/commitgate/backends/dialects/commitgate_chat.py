@@ -14,7 +14,7 @@ from typing import Final
 from commitgate.backends.base import Sampling
 from commitgate.backends.dialect import Answer, Outgoing, ServerFacts, ServerIdentity
 from commitgate.backends.dialects.chat_dialect import ChatDialect, asked
-from commitgate.backends.dialects.chat_writing import drawing_of, effort_of, json_schema_format
+from commitgate.backends.dialects.chat_writing import effort_of, json_schema_format
 from commitgate.backends.dialects.identity_reading import is_ready, names, object_in, objects
 from commitgate.backends.dialects.vllm_chat import structured_outputs
 from commitgate.backends.translation import Translation
@@ -59,7 +59,13 @@ class CommitgateChatDialect(ChatDialect):
         )
 
     def _drawing(self, sampling: Sampling) -> JsonObject:
-        members: JsonObject = {"max_completion_tokens": sampling.max_tokens, **drawing_of(sampling)}
+        members: JsonObject = {
+            "max_completion_tokens": sampling.max_tokens,
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+        }
+        if sampling.seed is not None:
+            members["seed"] = sampling.seed
         if sampling.top_k is not None:
             members["top_k"] = sampling.top_k
         return members

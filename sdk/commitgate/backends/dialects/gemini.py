@@ -132,9 +132,10 @@ def _drawing(request: GenerationRequest, facts: ServerFacts) -> JsonObject:
     sampling, reasoning = request.sampling, request.reasoning
     written: JsonObject = {
         "maxOutputTokens": sampling.max_tokens,
-        "temperature": sampling.temperature,
         "topP": sampling.top_p,
     }
+    if sampling.temperature is not None:
+        written["temperature"] = sampling.temperature
     if sampling.top_k is not None:
         written["topK"] = sampling.top_k
     if sampling.seed is not None:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from commitgate.backends.base import Sampling
-from commitgate.backends.dialect import Answer, Outgoing, ServerFacts, ServerIdentity
+from commitgate.backends.dialect import Answer, Outgoing, ServerFacts, ServerIdentity, UnwritableError
 from commitgate.backends.dialects.chat_dialect import ChatDialect, asked
 from commitgate.backends.dialects.chat_writing import drawing_of, json_schema_format
 from commitgate.backends.dialects.identity_reading import is_ready, names, object_in, objects, word
@@ -21,6 +21,9 @@ from commitgate.backends.translation import Translation
 from commitgate.json_value import JsonObject
 
 _ALL_TOKENS: Final = 0
+_MOST_SEED: Final = 2**32 - 2
+"""A seed has 32 bits here, and all of them set mean none."""
+
 _FACTS: Final = ServerFacts(
     name="llamacpp_chat",
     title="llama.cpp's server",
@@ -59,6 +62,8 @@ class LlamaCppChatDialect(ChatDialect):
         )
 
     def _drawing(self, sampling: Sampling) -> JsonObject:
+        if sampling.seed is not None and not 0 <= sampling.seed <= _MOST_SEED:
+            raise UnwritableError(f"{_FACTS.title} takes a Sampling.seed from 0 to {_MOST_SEED}")
         top_k = _ALL_TOKENS if sampling.top_k is None else sampling.top_k
         return {
             "max_tokens": sampling.max_tokens,

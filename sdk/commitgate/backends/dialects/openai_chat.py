@@ -70,8 +70,8 @@ class OpenAIChatDialect(ChatDialect):
     def _drawing(self, sampling: Sampling) -> JsonObject:
         without_top_k(_FACTS, sampling)
         members: JsonObject = {"max_completion_tokens": sampling.max_tokens}
-        # What is the API's default is left out: models that think take no other, and of some not even the field.
-        if sampling.temperature != 1:
+        # Models that think take no temperature, so one that nobody asked for is left out.
+        if sampling.temperature is not None:
             members["temperature"] = sampling.temperature
         if sampling.top_p != 1:
             members["top_p"] = sampling.top_p

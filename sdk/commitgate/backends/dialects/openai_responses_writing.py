@@ -51,12 +51,12 @@ def drawing_of(facts: ServerFacts, sampling: Sampling) -> JsonObject:
             f"{facts.title} takes no limit below {_LEAST_TOKENS} tokens; give Sampling.max_tokens >= {_LEAST_TOKENS}",
             code="integer_below_min_value",
         )
-    if sampling.temperature > _HIGHEST_TEMPERATURE:
+    if sampling.heat > _HIGHEST_TEMPERATURE:
         raise UnwritableError(
             f"{facts.title} takes no Sampling.temperature above {_HIGHEST_TEMPERATURE}", code="decimal_above_max_value"
         )
     members: JsonObject = {"max_output_tokens": sampling.max_tokens}
-    if sampling.temperature != 1:
+    if sampling.temperature is not None:
         members["temperature"] = sampling.temperature
     if sampling.top_p != 1:
         members["top_p"] = sampling.top_p

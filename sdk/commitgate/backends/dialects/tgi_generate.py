@@ -167,9 +167,9 @@ def _constraint(request: GenerationRequest) -> JsonObject:
 
 def _drawing(request: GenerationRequest) -> JsonObject:
     sampling = request.sampling
-    written: JsonObject = {"max_new_tokens": sampling.max_tokens, "do_sample": sampling.temperature > 0}
-    if sampling.temperature > 0:  # 0 is refused, and so are bounds that would keep all
-        written["temperature"] = sampling.temperature
+    written: JsonObject = {"max_new_tokens": sampling.max_tokens, "do_sample": sampling.heat > 0}
+    if sampling.heat > 0:  # 0 is refused, and so are bounds that would keep all
+        written["temperature"] = sampling.heat
         if sampling.top_k is not None:
             written["top_k"] = sampling.top_k
         if sampling.top_p < 1:
