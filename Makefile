@@ -21,7 +21,7 @@ export PYTHONUNBUFFERED := 1
 export OMP_WAIT_POLICY ?= PASSIVE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-terminal demo-web demo-refund demo-grammars test lint format maskbench bench prove install clean
+.PHONY: help demo demo-terminal demo-web demo-refund demo-grammars test lint format maskbench bench prove integration install clean
 
 help: ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(MAKEFILE_LIST)
@@ -77,6 +77,10 @@ bench: $(BENCH) ## Measure masks and answers beside others, into docs/benchmarks
 
 prove: $(DEVELOPMENT) ## Measure the promises at length: at most 60 minutes, goes on where it was stopped
 	@$(PY) tests/proofs/prove.py
+
+integration: $(DEVELOPMENT) ## Run against llama.cpp's server and vLLM, installed below a cache folder: at most 60 minutes, goes on where it was stopped
+	@$(VENV)/bin/commitgate models pull
+	@$(PY) tests/integration/integrate.py
 
 install: $(DEVELOPMENT) ## Make .venv with everything in it
 

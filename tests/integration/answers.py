@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from integration.parts import Part, backends, model_name
+from integration.parts import Part, asking, model_name
 from integration.questions import Question, questions
 from integration.servers import Server, ServerName
 from proofs.part import Result, Row, total
 
-from commitgate import Client, Committed, Retry, Sampling, Timeouts
+from commitgate import Committed, Retry, Sampling, Timeouts
 
 RUNS = 200
 _WARM = 0.7
@@ -28,7 +28,7 @@ async def _run(server: Server, unit: str) -> Result:
     seed = int(turn)
     # The likeliest text in every second round, a drawn one in the others.
     drawn = Sampling(temperature=_WARM if seed % 2 else 0.0, seed=seed, max_tokens=question.most_tokens)
-    async with Client(backends=backends(server)) as client:
+    async with asking(server) as client:
         async with client.stream_structured(
             model_name(server.name),
             question.contract,

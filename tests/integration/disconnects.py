@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 
 import anyio
 import httpx
-from integration.parts import Part, backends, model_name
+from integration.parts import Part, asking, model_name
 from integration.servers import Server, ServerName
 from proofs.part import Result, Row
 
-from commitgate import Client, Contract, Sampling
+from commitgate import Contract, Sampling
 
 _WAYS = ("cancel", "leave", "scope", "close")
 _TIMES = 3
@@ -28,12 +28,12 @@ def _units(server: ServerName) -> Sequence[str]:
 
 async def _run(server: Server, unit: str) -> Result:
     way = unit.partition("-")[0]
-    async with httpx.AsyncClient(base_url=server.url, trust_env=False) as asking:
-        before = await _at_work(server, asking)
-        was_at_work = await _leave(server, way, asking)
+    async with httpx.AsyncClient(base_url=server.url, trust_env=False) as control:
+        before = await _at_work(server, control)
+        was_at_work = await _leave(server, way, control)
         left_at = time.monotonic()
         with anyio.move_on_after(10 * _MOST_S):
-            await _until_idle(server, asking)
+            await _until_idle(server, control)
         took_s = time.monotonic() - left_at
     faults = [f"{unit}: the server was at work before"] if before else []
     if not was_at_work:
@@ -43,17 +43,17 @@ async def _run(server: Server, unit: str) -> Result:
     return Result(counts={"left": 1}, faults=faults, notes={"stopped_after_ms": f"{1000 * took_s:.0f}"})
 
 
-async def _leave(server: Server, way: str, asking: httpx.AsyncClient) -> bool:
+async def _leave(server: Server, way: str, control: httpx.AsyncClient) -> bool:
     """Begin an answer and leave it after its first piece; return whether the server was at work on it."""
     with anyio.CancelScope() as scope:
-        async with Client(backends=backends(server)) as client:
+        async with asking(server) as client:
             run = client.stream_structured(
                 model_name(server.name), _CONTRACT, prompt="List.", sampling=Sampling(max_tokens=1500)
             )
             async with run:
                 async for _ in run:
                     break
-                was_at_work = await _at_work(server, asking)
+                was_at_work = await _at_work(server, control)
                 if way == "cancel":
                     run.cancel()
                     await run.outcome()
@@ -65,16 +65,16 @@ async def _leave(server: Server, way: str, asking: httpx.AsyncClient) -> bool:
     return was_at_work
 
 
-async def _until_idle(server: Server, asking: httpx.AsyncClient) -> None:
-    while await _at_work(server, asking):  # noqa: ASYNC110 - another process: it can only be asked again
+async def _until_idle(server: Server, control: httpx.AsyncClient) -> None:
+    while await _at_work(server, control):  # noqa: ASYNC110 - another process: it can only be asked again
         await anyio.sleep(0.01)
 
 
-async def _at_work(server: Server, asking: httpx.AsyncClient) -> bool:
+async def _at_work(server: Server, control: httpx.AsyncClient) -> bool:
     """Ask the server itself whether it works on an answer."""
     if server.name == "llama":
-        return any(slot["is_processing"] for slot in (await asking.get("/slots")).json())
-    lines = (await asking.get("/metrics")).text.splitlines()
+        return any(slot["is_processing"] for slot in (await control.get("/slots")).json())
+    lines = (await control.get("/metrics")).text.splitlines()
     running = [float(line.rpartition(" ")[2]) for line in lines if line.startswith("vllm:num_requests_running")]
     return sum(running) > 0
 

@@ -24,12 +24,14 @@ if __name__ == "__main__":
 from integration.answers import ANSWERS
 from integration.disconnects import DISCONNECTS
 from integration.installing import INSTALLERS, UnavailableError
+from integration.keywords import KEYWORDS
 from integration.kills import KILLS
 from integration.parts import FOLDER, Kept, Part
+from integration.probes import PROBES
 from integration.servers import NAMES, Server, ServerName, running
 from proofs.part import ROOT, Result, Row
 
-PARTS: tuple[Part, ...] = (ANSWERS, DISCONNECTS, KILLS)
+PARTS: tuple[Part, ...] = (ANSWERS, KEYWORDS, PROBES, DISCONNECTS, KILLS)
 HELD, BROKEN, UNFINISHED = 0, 1, 3
 DOCUMENT = ROOT / "docs" / "real-servers.md"
 SHOWN_FAULTS = 20

@@ -8,11 +8,11 @@ from tempfile import TemporaryDirectory
 from uuid import uuid4
 
 from anyio import to_thread
-from integration.parts import Part, backends, model_name
+from integration.parts import Part, asking, model_name
 from integration.servers import Server, ServerName
 from proofs.part import Result, Row, total
 
-from commitgate import Client, Committed, Contract, EffectContext, Retry, RetryBudget, Sampling, Timeouts, by_key
+from commitgate import Committed, Contract, EffectContext, Retry, Sampling, Timeouts, by_key
 
 _TIMES: Mapping[ServerName, int] = {"llama": 6, "vllm": 2}
 _CONTRACT = Contract.json_schema(
@@ -71,9 +71,7 @@ async def _killed_call(
     """Make the call and kill the server at the first item that is shown; return the ending, and what was seen."""
     shown, resets = False, 0
     async with (
-        Client(
-            backends=backends(server), ledger=Path(folder) / "ledger.sqlite", retry_budget=RetryBudget(tokens=100)
-        ) as client,
+        asking(server, ledger=Path(folder) / "ledger.sqlite") as client,
         client.stream_structured(
             model_name(server.name),
             _CONTRACT,
@@ -96,7 +94,7 @@ async def _killed_call(
 
 
 async def _call(server: Server, note: object, key: str, folder: str) -> tuple[str, bool]:
-    async with Client(backends=backends(server), ledger=Path(folder) / "ledger.sqlite") as client:
+    async with asking(server, ledger=Path(folder) / "ledger.sqlite") as client:
         outcome = await client.generate_structured(
             model_name(server.name),
             _CONTRACT,

@@ -7,14 +7,17 @@ counts, faults (one sentence for each broken promise) and notes.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import anyio
 from integration.servers import MODEL, Server, ServerName
 from proofs.part import ROOT, Result, Row, digest, modules_of
 
-from commitgate.backends.base import Backend
+from commitgate import Client, RetryBudget
+from commitgate.backends.remote import RemoteBackend
 
 FOLDER = ROOT / "build" / "integration"
 HERE = Path(__file__).parent
@@ -46,10 +49,11 @@ class Kept:
         part: the part's name.
         server: the server's name.
         fresh: forget what is stored.
+        folder: where the file lies.
     """
 
-    def __init__(self, part: str, server: ServerName, *, fresh: bool) -> None:
-        self._path = FOLDER / f"{part}-{server}.jsonl"
+    def __init__(self, part: str, server: ServerName, *, fresh: bool = False, folder: Path = FOLDER) -> None:
+        self._path = folder / f"{part}-{server}.jsonl"
         self._digest = digest(sources())
         if fresh:
             self._path.unlink(missing_ok=True)
@@ -85,12 +89,26 @@ def model_name(name: ServerName) -> str:
     return f"{name}/{MODEL}"
 
 
-def backends(server: Server) -> dict[str, Backend]:
-    """Return a new backend for a running server, under the name of ``model_name``. Effects run without a probe."""
+def backend_of(server: Server) -> RemoteBackend:
+    """Return a new backend for a running server. Effects run without a probe."""
     if server.name == "vllm":
         from commitgate.backends.vllm import VllmBackend
 
-        return {"vllm": VllmBackend(base_url=f"{server.url}/v1", unproven_effects=True)}
+        return VllmBackend(base_url=f"{server.url}/v1", unproven_effects=True)
     from commitgate.backends.llama_cpp import LlamaCppBackend
 
-    return {"llama": LlamaCppBackend(base_url=server.url, unproven_effects=True)}
+    return LlamaCppBackend(base_url=server.url, unproven_effects=True)
+
+
+@asynccontextmanager
+async def asking(server: Server, *, ledger: Path | None = None) -> AsyncIterator[Client]:
+    """Hold a client that knows a running server, under the name of ``model_name``."""
+    backend = backend_of(server)
+    try:
+        # A server that is killed is asked again and again until it is up.
+        budget = RetryBudget(tokens=100)
+        async with Client(backends={server.name: backend}, ledger=ledger, retry_budget=budget) as client:
+            yield client
+    finally:
+        with anyio.CancelScope(shield=True):
+            await backend.aclose()
