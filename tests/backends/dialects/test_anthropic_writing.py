@@ -34,11 +34,11 @@ def offered(**given: Any) -> Any:
 
 
 def test_a_schema_is_asked_for_with_every_keyword() -> None:
-    assert body() == {**ASKING, "temperature": 0.0, "output_config": SCHEMA}
+    assert body() == {**ASKING, "output_config": SCHEMA}
 
 
 def test_an_answer_that_nobody_constrains_is_asked_for_by_words_alone() -> None:
-    assert body(translation("prompt")) == {**ASKING, "temperature": 0.0}
+    assert body(translation("prompt")) == {**ASKING}
 
 
 @pytest.mark.parametrize("form", ["regex", "grammar", "choices"])
@@ -48,7 +48,7 @@ def test_forms_other_than_a_schema_have_no_field(form: str) -> None:
 
 
 def test_what_is_the_default_of_the_api_is_left_out() -> None:
-    assert body(temperature=1) == {**ASKING, "output_config": SCHEMA}
+    assert body() == {**ASKING, "output_config": SCHEMA}
     drawn = body(temperature=0.5, top_p=0.5, top_k=3, max_tokens=1)
     assert drawn == {
         **ASKING,
@@ -69,7 +69,7 @@ THOUGHTS = Reasoning(max_tokens=2_000)
         ({"seed": 7}, "Sampling.seed"),
         ({"temperature": 1.01}, "Sampling.temperature above 1"),
         ({"reasoning": Reasoning(max_tokens=1_023), "temperature": 1}, "Reasoning.max_tokens"),
-        ({"reasoning": THOUGHTS}, r"Sampling\(temperature=1\)"),
+        ({"reasoning": THOUGHTS, "temperature": 0.0}, "no temperature"),
         ({"reasoning": THOUGHTS, "temperature": 1, "top_k": 4}, "no top_k"),
         ({"reasoning": THOUGHTS, "temperature": 1, "top_p": 0.9}, "top_p"),
         ({"model": ""}, "name of a model"),
@@ -86,7 +86,7 @@ def test_what_the_api_cannot_be_asked_is_said_and_never_left_out(fields: Any, na
 
 
 def test_thoughts_and_answer_share_one_limit() -> None:
-    found = body(reasoning=THOUGHTS, temperature=1, top_p=0.95, max_tokens=300)
+    found = body(reasoning=THOUGHTS, top_p=0.95, max_tokens=300)
     assert found == {
         **ASKING,
         "output_config": SCHEMA,
@@ -117,7 +117,6 @@ class TestTools:
     def test_tools_are_offered_in_the_apis_own_form(self) -> None:
         assert offered() == {
             **ASKING,
-            "temperature": 0.0,
             "tools": [
                 {
                     "name": "search",

@@ -51,7 +51,7 @@ def body(dialect: Dialect, *given: Any, **fields: Any) -> Any:
 @pytest.mark.parametrize(
     ("dialect", "own"),
     [
-        (OPENAI, {"max_completion_tokens": 512, "temperature": 0.0}),
+        (OPENAI, {"max_completion_tokens": 512}),
         (VLLM, {"max_completion_tokens": 512, "temperature": 0.0, "top_p": 1.0, "top_k": -1}),
         (NIM, {"max_tokens": 512, "temperature": 0.0, "top_p": 1.0}),
         (SGLANG, {"max_completion_tokens": 512, "temperature": 0.0, "top_p": 1.0, "top_k": -1}),
@@ -234,8 +234,27 @@ def test_ways_to_draw_are_sent_or_refused_by_their_name(dialect: Dialect) -> Non
         assert body(dialect, top_k=4)["top_k"] == 4
 
 
-def test_openai_is_not_told_its_own_defaults_that_thinking_models_refuse() -> None:
-    assert not body(OPENAI, temperature=1.0).keys() & {"temperature", "top_p", "seed"}
+@pytest.mark.parametrize("dialect", ALL, ids=names)
+def test_a_seed_that_a_server_takes_for_none_is_refused(dialect: Dialect) -> None:
+    assert body(dialect, seed=0)["seed"] == 0
+    if dialect in (OPENAI, OWN):
+        assert body(dialect, seed=-1)["seed"] == -1
+    else:
+        with pytest.raises(UnwritableError, match="seed"):
+            body(dialect, seed=-1)
+
+
+@pytest.mark.parametrize("seed", [-2, 2**32 - 1, 2**40])
+def test_a_seed_that_llama_cpp_would_cut_or_ignore_is_refused(seed: int) -> None:
+    assert body(LLAMA, seed=2**32 - 2)["seed"] == 2**32 - 2
+    with pytest.raises(UnwritableError, match="seed"):
+        body(LLAMA, seed=seed)
+
+
+def test_openai_is_not_told_how_to_draw_where_nobody_said_it() -> None:
+    # Models that think take no temperature, not even their own.
+    assert not body(OPENAI).keys() & {"temperature", "top_p", "seed"}
+    assert body(OPENAI, temperature=0.0)["temperature"] == 0.0
 
 
 @pytest.mark.parametrize("dialect", ALL, ids=names)

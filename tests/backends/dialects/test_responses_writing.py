@@ -37,7 +37,6 @@ def asked_with_a_tool(form: str, syntax: str, **given: Any) -> Any:
     told = "Give the whole answer as the input of this tool."
     assert tool == {
         **ASKING,
-        "temperature": 0.0,
         "tools": [{"type": "custom", "name": "answer", "description": told, "format": format}],
         "tool_choice": {"type": "custom", "name": "answer"},
         "parallel_tool_calls": False,
@@ -49,7 +48,7 @@ def offered(**given: Any) -> Any:
 
 
 def test_a_schema_is_asked_for_with_every_keyword() -> None:
-    assert body() == {**ASKING, "temperature": 0.0, "text": SCHEMA}
+    assert body() == {**ASKING, "text": SCHEMA}
 
 
 def test_a_pattern_or_grammar_is_asked_for_as_the_input_of_a_tool() -> None:
@@ -58,7 +57,7 @@ def test_a_pattern_or_grammar_is_asked_for_as_the_input_of_a_tool() -> None:
 
 
 def test_an_answer_that_nobody_constrains_is_asked_for_by_words_alone() -> None:
-    assert body(translation("prompt")) == {**ASKING, "temperature": 0.0}
+    assert body(translation("prompt")) == {**ASKING}
 
 
 def test_choices_have_no_field() -> None:
@@ -74,7 +73,7 @@ def test_the_name_of_the_contract_is_one_that_the_api_takes() -> None:
 
 
 def test_what_is_the_default_of_the_api_is_left_out() -> None:
-    assert body(temperature=1, top_p=1.0) == {**ASKING, "text": SCHEMA}
+    assert body(top_p=1.0) == {**ASKING, "text": SCHEMA}
     drawn = body(temperature=2, top_p=0.5, max_tokens=16)
     assert drawn == {**ASKING, "text": SCHEMA, "temperature": 2, "top_p": 0.5, "max_output_tokens": 16}
 
@@ -136,8 +135,7 @@ class TestTools:
     def test_tools_are_offered_in_the_apis_own_form(self) -> None:
         assert offered() == {
             **ASKING,
-            "temperature": 0.0,
-            "tools": [
+                "tools": [
                 {
                     "type": "function",
                     "name": "search",
@@ -175,7 +173,7 @@ class TestTools:
         offer = offering().tools
         assert offer is not None
         found = body(translation(), tools=offer, messages=offer.told((ASKED,)))
-        assert found == {**ASKING, "temperature": 0.0, "text": SCHEMA, "instructions": "You have tools."}
+        assert found == {**ASKING, "text": SCHEMA, "instructions": "You have tools."}
 
 
 def test_what_is_expected_follows_what_was_asked() -> None:

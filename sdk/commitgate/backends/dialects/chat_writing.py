@@ -167,7 +167,7 @@ def drawing_of(sampling: Sampling) -> JsonObject:
     """
     if sampling.seed == -1:
         raise UnwritableError("a seed of -1 means none to this server; give Sampling.seed another number")
-    members: JsonObject = {"temperature": sampling.temperature, "top_p": sampling.top_p}
+    members: JsonObject = {"temperature": sampling.heat, "top_p": sampling.top_p}
     if sampling.seed is not None:
         members["seed"] = sampling.seed
     return members

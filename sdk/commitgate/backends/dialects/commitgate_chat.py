@@ -61,7 +61,7 @@ class CommitgateChatDialect(ChatDialect):
     def _drawing(self, sampling: Sampling) -> JsonObject:
         members: JsonObject = {
             "max_completion_tokens": sampling.max_tokens,
-            "temperature": sampling.temperature,
+            "temperature": sampling.heat,
             "top_p": sampling.top_p,
         }
         if sampling.seed is not None:
