@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, cast
 from urllib.parse import urlsplit
 
@@ -80,6 +81,7 @@ class ProbeReport:
             raise MisuseError("the text holds no report of probes that this release can read") from error
 
 
+@cache
 def _adapter() -> TypeAdapter[ProbeReport]:
     # Loaded where a report is read or written, so that importing the package stays quick.
     from pydantic import TypeAdapter
