@@ -1,6 +1,8 @@
 """Ask servers of chat completions what they are, and read what they say."""
 
 import json
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -31,8 +33,8 @@ CHATS: tuple[Dialect, ...] = (
 )
 
 
-def told(value: Any, status: int = 200, **headers: str) -> Answer:
-    return Answer(status=status, headers=headers, body=json.dumps(value).encode())
+def told(value: Any, headers: Mapping[str, str] = MappingProxyType({})) -> Answer:
+    return Answer(status=200, headers=headers, body=json.dumps(value).encode())
 
 
 def listed(*models: Any) -> Answer:
@@ -47,7 +49,7 @@ def listed(*models: Any) -> Answer:
             ["/models", "/models/m"],
             [
                 told(
-                    {"data": [{"id": "m", "created": 5}, {"id": "n", "created": 6}]}, **{"openai-version": "2020-10-01"}
+                    {"data": [{"id": "m", "created": 5}, {"id": "n", "created": 6}]}, {"openai-version": "2020-10-01"}
                 ),
                 told({"id": "m", "created": 5, "root": "m-2026"}),
             ],
