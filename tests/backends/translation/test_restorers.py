@@ -6,9 +6,9 @@ import json
 from itertools import pairwise
 
 import pytest
+from backends.translation.vendor_servers import server
 from hypothesis import given
 from hypothesis import strategies as st
-from backends.translation.vendor_servers import server
 
 from commitgate import Choices, Contract
 from commitgate.backends.translation import SAME, Translation, translate

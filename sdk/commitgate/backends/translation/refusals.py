@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from commitgate.backends.translation.schema_graph import Node
-from commitgate.json_value import JsonObject, JsonSchema
+from commitgate.json_value import JsonObject
 from commitgate.refusal import MOST_REFUSAL_CHARACTERS, REFUSAL_KEY
 
 _REASON: JsonObject = {"type": "string", "minLength": 1, "maxLength": MOST_REFUSAL_CHARACTERS}
@@ -19,19 +19,4 @@ def refusal_node() -> Node:
     )
 
 
-def with_refusal(schema: JsonSchema) -> JsonObject:
-    """Return a schema that also allows a refusal.
-
-    Args:
-        schema: one that refers to nothing.
-    """
-    refusal: JsonObject = {
-        "type": "object",
-        "properties": {REFUSAL_KEY: dict(_REASON)},
-        "required": [REFUSAL_KEY],
-        "additionalProperties": False,
-    }
-    return {"anyOf": [schema, refusal]}
-
-
-__all__ = ["refusal_node", "with_refusal"]
+__all__ = ["refusal_node"]

@@ -10,12 +10,14 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from commitgate.backends.translation.refusals import with_refusal
+from commitgate.backends.translation.graph_writing import write
+from commitgate.backends.translation.json_forms import fit
+from commitgate.backends.translation.refusals import refusal_node
+from commitgate.backends.translation.schema_graph import Node
 from commitgate.backends.translation.shapes import SAME, WRAPPED, TextShape
 from commitgate.backends.translation.translation import Difference, Translation
 from commitgate.backends.translation.vendor_words import table_version, words_of
 from commitgate.contract import Contract
-from commitgate.json_value import JsonObject
 from commitgate.languages import Choices, Grammar, Machine, Regex, TextSource, kind_of_text
 from commitgate.lint.vendor_cases import pattern_cases
 
@@ -67,22 +69,33 @@ def _choices(contract: Contract[object], choices: Choices, facts: ServerFacts) -
 
 
 def _wrapped_choices(contract: Contract[object], texts: tuple[str, ...], facts: ServerFacts) -> Translation:
-    value: JsonObject = {"type": "string", "enum": list(texts)}
+    """Return choices as a member of an object.
+
+    What is received is judged by the acceptor alone, so that one knows the schema whole, whatever the vendor takes.
+    """
+    value = Node("", plain={"type": "string", "enum": list(texts)})
     if contract.refusal and not facts.refuses:
-        value = with_refusal(value)
-    schema: JsonObject = {
-        "type": "object",
-        "properties": {WRAPPED: value},
-        "required": [WRAPPED],
-        "additionalProperties": False,
-    }
+        value = Node("", many={"anyOf": [value, refusal_node()]})
+    root = Node(
+        "",
+        plain={"type": "object", "required": [WRAPPED]},
+        one={"additionalProperties": Node("", is_false=True)},
+        named={"properties": {WRAPPED: value}},
+    )
+    exact = schema = write(root).schema
     reason = f"{facts.title} takes one of several texts as a member of an object"
+    differences = [Difference(kind="wrapped", pointer="", keyword="choices", reason=reason)]
+    if facts.vendor is not None:
+        fitted = fit(root, words_of(facts), limits=contract.limits, may_wrap=False)
+        schema = fitted.schema
+        differences.extend(fitted.differences)
+    assert isinstance(exact, dict), "written as an object"
     return Translation(
-        sent=Contract.json_schema(schema, name=contract.name, version=contract.version, limits=contract.limits),
+        sent=Contract.json_schema(exact, name=contract.name, version=contract.version, limits=contract.limits),
         form="json_schema",
         schema=schema,
         shape=TextShape(is_wrapped=True, is_text=True),
-        differences=(Difference(kind="wrapped", pointer="", keyword="choices", reason=reason),),
+        differences=tuple(differences),
         table=table_version(facts),
     )
 
