@@ -13,7 +13,7 @@ from commitgate.backends.dialects.table import DIALECTS
 from commitgate.backends.registry import REMOTE
 from commitgate.errors import ContractError, MisuseError
 from commitgate.testing import Replay, replay
-from commitgate.testing.replay import WIRE_OUTCOMES
+from commitgate.testing.wire_reading import WIRE_OUTCOMES
 
 SCHEMA = {
     "type": "object",

@@ -39,6 +39,10 @@ Each step of a script is a dict with one main key:
 - ``{"close": "eof" | "fin" | "rst"}``: the stream ends here, cleanly or by a broken line; what follows is not played.
 
 A script that was played to its last step ends the stream too.
+
+``replay`` reads what a server really sent: one recorded response through a backend's whole reading path::
+
+    assert replay("vllm", body, contract=Payment).outcome == "committed"
 """
 
 from commitgate.ledger import MemoryLedger

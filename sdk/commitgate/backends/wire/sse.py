@@ -16,6 +16,8 @@ from commitgate.backends.wire.wire_event import MAX_EVENT_BYTES, RawEvent, WireF
 MAX_STRAY_BYTES = 65_536
 """Most bytes that are kept of text outside of events; an error of a server is far shorter."""
 
+_FIELDS = (b"data", b"event", b"id", b"retry")
+
 
 class SseDecoder:
     """Cut an event stream into events. Its memory is bounded by ``most_bytes``, whatever comes.
@@ -66,7 +68,8 @@ class SseDecoder:
         if self._partial and self.fault is None:
             line = bytes(self._partial)
             self._partial.clear()
-            self._take(line, events)
+            if not any(name.startswith(line) for name in _FIELDS):  # half a field's name is no text of its own
+                self._take(line, events)
         if self._data and self.fault is None:
             self._give(events, is_ended=False)
         return events
