@@ -48,6 +48,11 @@ def test_status_has_its_meaning(status: str, outcome: str) -> None:
     assert (found.outcome, found.text, found.finish_native, found.terminal) == (outcome, CITY, status, True)
 
 
+@pytest.mark.parametrize(("again", "outcome"), [("completed", "complete"), ("incomplete", "protocol_error")])
+def test_end_that_is_told_twice_is_one_where_both_say_the_same(again: str, outcome: str) -> None:
+    assert played(said("[]"), completed("completed"), completed(again)).outcome == outcome
+
+
 def test_status_on_the_way_is_no_end() -> None:
     update = {"event_type": "interaction.status_update", "interaction_id": "i", "status": "completed"}
     assert played(said("[]"), update).outcome == "interrupted"

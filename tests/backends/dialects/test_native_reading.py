@@ -205,6 +205,20 @@ def test_calls_of_ollama_are_their_own_bytes_and_each_another_one() -> None:
     assert of_ollama(line, ollama(done=True, done_reason="stop")).outcome == "tool_call"
 
 
+def test_of_members_with_one_key_the_last_counts_as_for_parsers() -> None:
+    line = b'{"message":{"tool_calls":[{"function":{"name":"f","arguments":{"n":1},"arguments":{"n":2}}}]}}'
+    assert calls(OllamaChatReader(Expected(offers_tools=True)).read(event(line))) == [(0, None, "f", b'{"n":2}')]
+
+
+@pytest.mark.parametrize(("again", "outcome"), [("stop", "complete"), ("length", "protocol_error")])
+def test_end_that_is_told_twice_is_one_where_both_say_the_same(again: str, outcome: str) -> None:
+    assert replay("ollama_chat", b"".join([*ollama_answer(), ollama_answer(again)[-1]])).outcome == outcome
+    kind = {"stop": "eos", "length": "limit"}[again]
+    assert replay("llamacpp_completion", b"".join([*llama_answer(), llama_answer(kind)[-1]])).outcome == outcome
+    kind = {"stop": "eos_token", "length": "length"}[again]
+    assert replay("tgi_generate", b"".join([*tgi_answer(), tgi_answer(kind)[-1]])).outcome == outcome
+
+
 def test_words_beside_calls_are_told_apart_where_tools_are_offered() -> None:
     assert list(OllamaChatReader(Expected(offers_tools=True)).read(event(ollama("Hi")))) == [ProseDelta(b"Hi")]
     assert list(OllamaChatReader(Expected()).read(event(ollama("Hi")))) == [TextDelta(b"Hi")]

@@ -129,7 +129,7 @@ def test_ollama_takes_the_conversation_as_it_is() -> None:
     assert told["messages"] == [{"role": each.role, "content": each.content} for each in TALK]
 
 
-@pytest.mark.parametrize("messages", [TALK, TALK[:1], TALK[2:3]])
+@pytest.mark.parametrize("messages", [TALK, TALK[:1], TALK[2:3], TALK[1:]])
 def test_conversation_without_a_template_is_refused(messages: tuple[Message, ...]) -> None:
     for dialect in (TgiGenerateDialect(), LlamaCppCompletionDialect()):
         with pytest.raises(UnwritableError, match=r"^messages: .*template=") as found:

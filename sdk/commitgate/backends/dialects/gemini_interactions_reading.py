@@ -187,7 +187,7 @@ class GeminiInteractionsReader:
             yield _usage(counts)
         self.model_revision = text_of(interaction, "model") or self.model_revision
         status = text_of(interaction, "status")
-        if status and self._finish_native is None:
+        if status:
             self._finish_native = status
             yield read_finish(status, offers_tools=self._offers_tools)
 

@@ -133,7 +133,7 @@ class LlamaCppCompletionReader:
         events: list[StreamEvent] = [TextDelta(self._text.feed(text))] if text else []
         if stop is not None and not isinstance(stop, bool):
             raise WireFaultError("wrong_type", "stop is something else than true or false")
-        if stop and not self._is_over:
+        if stop:
             events.extend(self._end(value))
         return events
 

@@ -149,7 +149,7 @@ class OllamaChatReader:
         done = value.get("done")
         if done is not None and not isinstance(done, bool):
             raise WireFaultError("wrong_type", "done is something else than true or false")
-        if done and not self._is_done:
+        if done:
             events.extend(self._end(value))
         return events
 

@@ -139,8 +139,6 @@ class TgiGenerateReader:
         return ()
 
     def _end(self, value: JsonObject) -> Iterator[StreamEvent]:
-        if self._is_over:
-            return
         details = object_of(value, "details") or {}
         read, written = count_of(details, "input_length"), count_of(details, "generated_tokens")
         if read is None:  # a whole answer lists the tokens of the prompt in its place, where it was asked to
