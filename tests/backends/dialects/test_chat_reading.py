@@ -316,3 +316,11 @@ def test_any_cut_of_a_text_between_its_units_gives_the_same_text(words: str, dat
     # As it goes over the wire: a string of JSON may hold half a character.
     parsed = [json.loads(json.dumps(piece)) for piece in pieces]
     assert text(read([*(chunk(content=piece) for piece in parsed), chunk("stop"), DONE])) == words
+
+
+def test_answer_and_model_are_named_as_the_server_calls_them() -> None:
+    found = reader()
+    assert (found.answer_id, found.model_revision) == (None, None)
+    for told in ({"id": 7, "choices": []}, {"id": "c-1", "choices": []}, {"id": "c-2", "system_fingerprint": "fp"}):
+        list(found.read(event(told)))
+    assert (found.answer_id, found.model_revision) == ("c-1", "fp")

@@ -46,6 +46,8 @@ class ChatReader:
     Attributes:
         finish_native: the server's own finish word; None while there is none.
         is_terminal: the end marker ``[DONE]`` was read.
+        answer_id: what the server calls its answer; None while it did not say.
+        model_revision: what the server calls the model with its configuration; None while it did not say.
     """
 
     __slots__ = (
@@ -57,13 +59,17 @@ class ChatReader:
         "_refusal",
         "_text",
         "_uses_calls",
+        "answer_id",
         "finish_native",
         "is_terminal",
+        "model_revision",
     )
 
     def __init__(self, expected: Expected) -> None:
         self.finish_native: str | None = None
         self.is_terminal = False
+        self.answer_id: str | None = None
+        self.model_revision: str | None = None
         self._expected = expected
         self._calls = CallReader(expected.answer_tool)
         self._text = TextJoiner()
@@ -108,6 +114,11 @@ class ChatReader:
         if value.get("error") or value.get("object") == "error" or event.name == "error":
             return self._fail(value)
         found: list[StreamEvent] = []
+        # Nothing of the answer hangs on what it is called, so one of another type is as good as none.
+        if self.answer_id is None and isinstance(name := value.get("id"), str):
+            self.answer_id = name
+        if self.model_revision is None and isinstance(version := value.get("system_fingerprint"), str):
+            self.model_revision = version
         # Behind its end marker a stream holds nothing, and behind a failure nothing that would change what it was.
         is_over = self.is_terminal or self._has_failed
         choices = value.get("choices")
