@@ -32,8 +32,11 @@ from commitgate.worker_thread import run_in_thread
 if TYPE_CHECKING:
     import httpx
 
+POOL_REQUESTS = 32
+"""Most requests in one pool of the library's, which looks at all of them for each; further ones get further pools."""
+
 IDLE_CONNECTIONS = 20
-"""Most connections that are kept open though nobody uses them; the library's pool looks at each for every request."""
+"""Most connections of one pool that are kept open though nobody uses them."""
 
 KEEP_ALIVE_S = 4.0
 """Seconds for which they are kept. Servers close theirs after 5 and more; whoever is later meets a closed door."""
@@ -89,8 +92,9 @@ class Waits:
 class HttpResponse:
     """Read one answer: its head is there, its body comes piece by piece."""
 
-    def __init__(self, response: httpx.Response) -> None:
+    def __init__(self, response: httpx.Response, pool: _Pool | None) -> None:
         self._response = response
+        self._pool = pool
         self._is_reading = False
         self._is_over = False
         self.status = response.status_code
@@ -117,11 +121,11 @@ class HttpResponse:
         except StopAsyncIteration:
             pass
         except Exception as error:
-            self._is_over = True
+            self._end()
             raise LineLostError("the line broke within the answer") from error
         except BaseException:
             # The library has closed it on the way.
-            self._is_over = True
+            self._end()
             raise
         finally:
             self._is_reading = False
@@ -134,13 +138,21 @@ class HttpResponse:
             await run_shielded(self._close, limit_s=CLOSE_S)
 
     async def _close(self) -> None:
-        if not self._is_reading:
-            await self._unwind()
-        self._is_over = True
         try:
+            if not self._is_reading:
+                await self._unwind()
+            self._is_over = True
             await self._response.aclose()
         except Exception:  # noqa: BLE001 - what was read stands, and there is nobody to tell
             return
+        finally:
+            self._end()
+
+    def _end(self) -> None:
+        self._is_over = True
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.in_use -= 1
 
     async def _unwind(self) -> None:
         """End the library's chain of generators from its inside: closed from outside, the inner ones are left over."""
@@ -251,13 +263,19 @@ class HttpTransport:
             TransportFaultError: no answer can come.
             LineLostError: the line broke before the answer.
         """
-        return await _Sending(await self._client(), request, waits, is_shared=self._given is not None).run()
+        pool = await self._taken_pool()
+        try:
+            sending = _Sending(pool.client, request, waits, is_shared=self._given is not None)
+            return HttpResponse(await sending.run(), pool)
+        except BaseException:
+            pool.in_use -= 1
+            raise
 
     async def aclose(self) -> None:
         """Close the connections. The transport may be used again, in another event loop too."""
         loop, self._loop = self._loop, None
-        if loop is not None and loop.client is not None and self._given is None:
-            await loop.client.aclose()
+        for pool in () if loop is None else loop.pools:
+            await pool.client.aclose()
 
     def _here(self) -> _Loop:
         token = current_token()
@@ -270,30 +288,33 @@ class HttpTransport:
             )
         return self._loop
 
-    async def _client(self) -> httpx.AsyncClient:
+    async def _taken_pool(self) -> _Pool:
         if self._given is not None:
             if self._given.is_closed:
                 raise MisuseError("http_client is closed; leave it open for as long as the backend is used")
-            return self._given
+            return _Pool(client=self._given, in_use=1)
         loop = self._here()
         async with loop.making:
-            if loop.client is None:
+            pool = next((pool for pool in loop.pools if pool.in_use < POOL_REQUESTS), None)
+            if pool is None:
                 # Loading the library and the authorities takes tens of milliseconds.
-                loop.client = await run_in_thread(self._made)
-        return loop.client
+                pool = _Pool(client=await run_in_thread(lambda: self._made(loop)))
+                loop.pools.append(pool)
+            pool.in_use += 1
+            return pool
 
-    def _made(self) -> httpx.AsyncClient:
+    def _made(self, loop: _Loop) -> httpx.AsyncClient:
         from http.cookiejar import CookieJar, DefaultCookiePolicy
 
         import httpx
 
+        if loop.trust is None:
+            loop.trust = httpx.create_ssl_context(verify=_trusted(self._verify))
         limits = httpx.Limits(
-            max_connections=None,
-            max_keepalive_connections=min(self._connections, IDLE_CONNECTIONS),
-            keepalive_expiry=KEEP_ALIVE_S,
+            max_connections=None, max_keepalive_connections=IDLE_CONNECTIONS, keepalive_expiry=KEEP_ALIVE_S
         )
         no_cookies = CookieJar(policy=DefaultCookiePolicy(allowed_domains=()))
-        return httpx.AsyncClient(verify=_trusted(self._verify), limits=limits, timeout=None, cookies=no_cookies)
+        return httpx.AsyncClient(verify=loop.trust, limits=limits, timeout=None, cookies=no_cookies)
 
 
 class Place:
@@ -312,6 +333,14 @@ class Place:
 
 
 @dataclass(slots=True, kw_only=True)
+class _Pool:
+    """Hold one client, and count its requests."""
+
+    client: httpx.AsyncClient
+    in_use: int = 0
+
+
+@dataclass(slots=True, kw_only=True)
 class _Loop:
     """Hold what belongs to one event loop."""
 
@@ -319,7 +348,8 @@ class _Loop:
     places: anyio.Semaphore
     making: anyio.Lock = field(default_factory=anyio.Lock)
     talking: anyio.Lock = field(default_factory=anyio.Lock)
-    client: httpx.AsyncClient | None = None
+    pools: list[_Pool] = field(default_factory=list["_Pool"])
+    trust: ssl.SSLContext | None = None
 
 
 class _Closable(Protocol):
@@ -338,9 +368,9 @@ class _Sending:
         self._bare_line: _Closable | None = None
         self._shelter = Shelter(self._send, drop=_drop, grace_s=GRACE_S)
 
-    async def run(self) -> HttpResponse:
+    async def run(self) -> httpx.Response:
         try:
-            return HttpResponse(await self._shelter.run())
+            return await self._shelter.run()
         except TimeoutError:
             assert self._waits.connect_s is not None, "only a limit ends the wait"
             raise WaitExpired("connect", self._waits.connect_s) from None
@@ -414,7 +444,7 @@ def _is_tunnel(info: Mapping[str, object]) -> bool:
 
 
 async def _drop(response: httpx.Response) -> None:
-    await HttpResponse(response).aclose()
+    await HttpResponse(response, None).aclose()
 
 
 def _is_client(client: object) -> bool:

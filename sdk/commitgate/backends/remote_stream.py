@@ -25,9 +25,12 @@ from commitgate.backends.dialect import Dialect, EventReader, Expected, Unwritab
 from commitgate.backends.http import HttpRequest, HttpResponse, HttpTransport, Place, Waits
 from commitgate.backends.transport_fault import LineLostError, TransportFaultError
 from commitgate.backends.wire.response import ResponseReader
+from commitgate.harmless import harmless
 
 REPLAYED_HEADER = "idempotency-replayed"
 """Says that an answer is the one that was given before to a request with the same key."""
+
+_MOST_CHARACTERS = 256
 
 Prepare = Callable[[GenerationRequest], Awaitable["Prepared"]]
 
@@ -50,6 +53,13 @@ class _Telling(Protocol):
     """Be a reader of events that tells which version of the model answers."""
 
     model_revision: str | None
+
+
+@runtime_checkable
+class _Naming(Protocol):
+    """Be a reader of events that tells the server's own name of its answer."""
+
+    answer_id: str | None
 
 
 class RemoteStream:
@@ -83,10 +93,12 @@ class RemoteStream:
     @property
     def identity(self) -> BackendIdentity:
         """Return what answers, as far as it is known by now."""
-        told = self._events
-        if isinstance(told, _Telling) and told.model_revision != self._identity.model_revision:
-            self._identity = replace(self._identity, model_revision=told.model_revision)
-        return self._identity
+        events, identity = self._events, self._identity
+        if identity.model_revision is None and isinstance(events, _Telling):
+            identity = replace(identity, model_revision=_shown(events.model_revision))
+        if identity.request_id is None and isinstance(events, _Naming):
+            identity = replace(identity, request_id=_shown(events.answer_id))
+        return identity
 
     async def __aenter__(self) -> RemoteStream:
         try:
@@ -176,6 +188,11 @@ class RemoteStream:
             return "replayed"
         is_known = self._dialect.facts.honours_keys and 200 <= response.status < 300
         return "executed" if is_known else "unknown"
+
+
+def _shown(name: str | None) -> str | None:
+    """Return a name that a server gave, cut and harmless."""
+    return None if name is None else harmless(name[:_MOST_CHARACTERS])
 
 
 __all__ = ["REPLAYED_HEADER", "Prepared", "RemoteStream"]

@@ -11,7 +11,7 @@ import pytest
 from backends.remote.chat_words import ANSWER, DONE, answering, backend_at, delta, events_of, finish, request
 from backends.remote.loopback import EVENT_STREAM, Asked, Line, closed_port, loopback
 
-from commitgate.backends.base import ConnectionLost, Fault, Finish, Ping, StreamEvent, TextDelta, WaitExpired
+from commitgate.backends.base import ConnectionLost, Fault, Finish, Ping, StreamEvent, TextDelta
 from commitgate.errors import MisuseError
 from commitgate.timeouts import Timeouts
 
@@ -267,16 +267,6 @@ async def test_unknown_host_is_unreachable() -> None:
     assert isinstance(fault, Fault)
     assert (fault.kind, fault.code) == ("unreachable", "dns")
     await backend.aclose()
-
-
-async def test_connecting_is_bounded_with_its_encryption() -> None:
-    # It takes the connection and never answers the first word of TLS.
-    async with loopback(lambda asked, line: line.closed()) as server:
-        backend = backend_at(f"https://127.0.0.1:{server.port}", verify=False)
-        with anyio.fail_after(10), pytest.raises(WaitExpired) as raised:
-            await events_of(backend, request(timeouts=Timeouts(connect_s=0.05)))
-        assert (raised.value.phase, raised.value.limit_s) == ("connect", 0.05)
-        await backend.aclose()
 
 
 async def test_limit_on_connecting_does_not_bound_the_answer() -> None:

@@ -170,7 +170,7 @@ async def test_run_is_cancelled_and_the_server_sees_it() -> None:
 
 
 async def test_many_streams_run_in_one_loop() -> None:
-    count = 300
+    count = 100
     everyone = anyio.Event()
 
     async def respond(asked: Asked, line: Line) -> None:
