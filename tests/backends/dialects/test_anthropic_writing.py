@@ -47,8 +47,9 @@ def test_forms_other_than_a_schema_have_no_field(form: str) -> None:
         body(translation(form))
 
 
-def test_what_is_the_default_of_the_api_is_left_out() -> None:
-    assert body() == {**ASKING, "output_config": SCHEMA}
+def test_what_nobody_asked_for_is_left_out() -> None:
+    assert body(temperature=0)["temperature"] == 0
+    assert body(top_p=1.0) == {**ASKING, "output_config": SCHEMA}
     drawn = body(temperature=0.5, top_p=0.5, top_k=3, max_tokens=1)
     assert drawn == {
         **ASKING,

@@ -72,7 +72,8 @@ def test_the_name_of_the_contract_is_one_that_the_api_takes() -> None:
     assert len(name) <= 64
 
 
-def test_what_is_the_default_of_the_api_is_left_out() -> None:
+def test_what_nobody_asked_for_is_left_out() -> None:
+    assert body(temperature=1)["temperature"] == 1
     assert body(top_p=1.0) == {**ASKING, "text": SCHEMA}
     drawn = body(temperature=2, top_p=0.5, max_tokens=16)
     assert drawn == {**ASKING, "text": SCHEMA, "temperature": 2, "top_p": 0.5, "max_output_tokens": 16}
@@ -135,7 +136,7 @@ class TestTools:
     def test_tools_are_offered_in_the_apis_own_form(self) -> None:
         assert offered() == {
             **ASKING,
-                "tools": [
+            "tools": [
                 {
                     "type": "function",
                     "name": "search",

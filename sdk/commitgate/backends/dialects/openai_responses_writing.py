@@ -38,7 +38,7 @@ def input_of(request: GenerationRequest) -> JsonObject:
 def drawing_of(facts: ServerFacts, sampling: Sampling) -> JsonObject:
     """Return how to draw, and the limit on tokens.
 
-    What is the API's default is left out: models that think take no other, and of some not even the field.
+    What nobody asked for is left out: models that think take no temperature and no top_p.
 
     Raises:
         UnwritableError: the API has no such field, or takes no such value.
