@@ -24,6 +24,7 @@ from commitgate.backends.translation.vendor_limits import check_limits
 from commitgate.backends.translation.vendor_words import Words, table_version, words_of
 from commitgate.contract import Contract
 from commitgate.difference import Difference
+from commitgate.errors import UnsatisfiableError, UnsupportedError
 from commitgate.json_value import JsonSchema
 from commitgate.limits import Limits
 from commitgate.lint.report import Complexity
@@ -161,19 +162,28 @@ def is_any_object(root: Node) -> bool:
 
 
 def sent_contract(contract: Contract[object], schema: JsonSchema, *, is_wrapped: bool = False) -> Contract[object]:
-    """Return the contract of the text as received."""
+    """Return the contract of the text as received.
+
+    Raises:
+        UnsupportedError: what can be said of the contract allows no value at all.
+        LimitExceededError: it is larger than a limit of the contract allows.
+    """
     limits = contract.limits
     if is_wrapped:
         limits = replace(limits, nesting=limits.nesting + 1)
-    return Contract.json_schema(
-        schema,
-        name=contract.name,
-        version=contract.version,
-        limits=limits,
-        numbers=contract.numbers,
-        formats=contract.formats,
-        style=contract.style,
-    )
+    try:
+        return Contract.json_schema(
+            schema,
+            name=contract.name,
+            version=contract.version,
+            limits=limits,
+            numbers=contract.numbers,
+            formats=contract.formats,
+            style=contract.style,
+        )
+    except UnsatisfiableError:
+        reason = "what the server can be asked for allows no value; say its objects with all their keys declared"
+        raise UnsupportedError(f"the schema cannot be sent: {reason}", pointer="", keyword="", reason=reason) from None
 
 
 def _own(contract: Contract[object], *, must_refuse: bool) -> Translation:

@@ -83,7 +83,7 @@ def _forbid_key(fitting: Fitting, offence: Offence) -> None:
     if offence.name in owner.required:
         owner.become(Node(owner.origin, is_false=True))
     else:
-        owner.named["properties"].pop(offence.name, None)
+        owner.properties.pop(offence.name, None)
     fitting.detach()
 
 
