@@ -286,6 +286,13 @@ def test_quota_of_a_day_is_no_limit_of_a_rate(quota: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "kind"), [("false", "quota"), ("False", "quota"), ("true", "rate_limit"), ("", "rate_limit")]
+)
+def test_limit_that_a_server_says_is_not_worth_asking_again_is_a_quota(value: str, kind: str) -> None:
+    assert answer(429, {}, {"X-Should-Retry": value}).kind == kind
+
+
+@pytest.mark.parametrize(
     "body",
     [
         openai(code="content_filter", innererror={"code": "ResponsibleAIPolicyViolation"}),

@@ -267,6 +267,12 @@ def test_error_event_whose_data_is_no_json_is_an_error() -> None:
     assert (fault.kind, fault.detail) == ("auth", "Unauthorized")
 
 
+def test_list_of_errors_as_an_event_is_an_error() -> None:
+    (fault,) = read(sse([{"error": {"code": 503, "status": "UNAVAILABLE"}}]))
+    assert isinstance(fault, Fault)
+    assert (fault.kind, fault.code) == ("overload", "UNAVAILABLE")
+
+
 def test_names_of_events_are_handed_on() -> None:
     reader = PlainReader()
     read(b"event: x\ndata: {}\n\ndata: {}\n\n", reader=reader)

@@ -84,6 +84,8 @@ def read_answer(status: int, headers: Mapping[str, str], body: bytes, *, now: fl
         return found
     if status < 400:
         found = replace(found, kind="bad_request", message=_redirected(status, fields.get("location", "")))
+    if found.kind == "rate_limit" and fields.get("x-should-retry", "").strip().lower() == "false":
+        found = replace(found, kind="quota")  # asking again is in vain, however long the wait
     asked_s = parse_retry_after(fields, now=now)
     return replace(
         found,

@@ -149,10 +149,18 @@ class ResponseReader:
                 self._has_events = True
                 self._take_event(event, events)
         except WireFaultError as fault:
-            if raw.name == "error":
-                self._add(read_error({"error": raw.data.decode(errors="replace")}), events)
-            else:
+            failure = self._failure_of(raw)
+            if failure is None:
                 self._fail(fault, events)
+            else:
+                self._add(failure, events)
+
+    @staticmethod
+    def _failure_of(raw: RawEvent) -> Failure | None:
+        """Return the error that an event is although it is no object; None where it is none."""
+        if raw.name == "error":
+            return read_error({"error": raw.data.decode(errors="replace")})
+        return read_stray(raw.data)
 
     def _take_event(self, event: WireEvent, events: list[StreamEvent]) -> None:
         if self.is_over:
