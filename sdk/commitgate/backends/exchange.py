@@ -50,7 +50,7 @@ class Exchange:
 
     async def _run(self, outgoing: Outgoing, timeout_s: float) -> Answer:
         body = b"" if outgoing.body is None else canonical(outgoing.body).encode()
-        request = await self.writing.complete(self.writing.plain(outgoing, {}, body=body))
+        request = await self.writing.complete(self.writing.plain(outgoing, {}, body=body, framing="json"))
         waits = Waits(pool_s=timeout_s, pool_until=anyio.current_time() + timeout_s, connect_s=timeout_s)
         try:
             response = await self.transport.send(request, waits)

@@ -19,6 +19,7 @@ from commitgate.backends.dialect import Dialect, Outgoing
 from commitgate.backends.http import HttpRequest
 from commitgate.backends.remote_stream import Prepared
 from commitgate.backends.request_headers import attempt_fields, base_fields
+from commitgate.backends.wire.wire_event import Framing
 from commitgate.errors import ContractError, MisuseError
 from commitgate.json_value import JsonObject, JsonValue
 from commitgate.limits import Limits
@@ -71,16 +72,16 @@ class RequestWriting:
         """
         return replace(written, headers={**written.headers, **await self.key.fields()})
 
-    def plain(self, outgoing: Outgoing, extra: Mapping[str, str], *, body: bytes) -> HttpRequest:
+    def plain(self, outgoing: Outgoing, extra: Mapping[str, str], *, body: bytes, framing: Framing) -> HttpRequest:
         """Return a request that only the key is missing in.
 
         Args:
             outgoing: as the dialect wrote it.
             extra: header fields of this request alone.
             body: its body as it goes out.
+            framing: how its answer is expected to be cut.
         """
         own = {name.lower(): value for name, value in outgoing.headers.items()}
-        framing = "json" if outgoing.method == "GET" else self.dialect.facts.framing
         base = base_fields(framing, has_body=bool(body))
         return HttpRequest(
             method=outgoing.method,
@@ -95,7 +96,8 @@ class RequestWriting:
         outgoing = self.dialect.write(request)
         body = _joined(outgoing.body or {}, self.extra_body)
         extra = attempt_fields(request.idempotency_key, request.attempt)
-        written = self.plain(outgoing, extra, body=canonical(body).encode())
+        framing = self.dialect.facts.framing
+        written = self.plain(outgoing, extra, body=canonical(body).encode(), framing=framing)
         return Prepared(expected=self.dialect.expected(request), complete=lambda: self.complete(written))
 
     def _translation(self, request: GenerationRequest) -> Translation:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 
 import anyio
 import pytest
@@ -351,6 +352,19 @@ async def test_names_and_deduplication_are_told_with_the_head() -> None:
             assert stream.identity.request_id == "r-1"
             assert stream.identity.server_dedup == "replayed"
         await backend.aclose()
+
+
+async def test_names_that_come_with_the_answer_are_told() -> None:
+    choice = b'"choices": [{"index": 0, "delta": {"content": "1"}}]'
+    event = b'data: {"id": "c-9", "system_fingerprint": "fp-1", %b}\n\n' % choice
+    async with (
+        loopback(answering(event)) as server,
+        aclosing(backend_at(server)) as backend,
+        backend.open(request()) as stream,
+    ):
+        assert (stream.identity.model_revision, stream.identity.request_id) == (None, None)
+        await anext(aiter(stream))
+        assert (stream.identity.model_revision, stream.identity.request_id) == ("fp-1", "c-9")
 
 
 def test_backend_of_one_event_loop_is_refused_in_another() -> None:

@@ -51,7 +51,7 @@ async def test_posted_body_and_own_fields_are_sent() -> None:
         await backend.exchange(Outgoing(path="//x?y=z", body={"a": 1}, headers={"Idempotency-Key": "p"}))
         asked = server.asked[0]
         assert (asked.method, asked.target, asked.body) == ("POST", "/x?y=z", b'{"a":1}')
-        assert asked.headers["idempotency-key"] == "p"
+        assert (asked.headers["idempotency-key"], asked.headers["accept"]) == ("p", "application/json")
         await backend.aclose()
 
 
