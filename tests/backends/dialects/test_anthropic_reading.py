@@ -177,6 +177,11 @@ def test_a_refusal_in_the_middle_may_say_nothing(details: Any) -> None:
     assert found.ends == [Finish(FinishReason.REFUSAL, "refusal")]
 
 
+def test_words_about_another_end_are_no_refusal() -> None:
+    found = read_stream(*USUAL[:6], end(stop_details={"type": "other", "explanation": "Done."}), STOP)
+    assert (found.refusal, found.ends) == ("", [TURN])
+
+
 def test_counts_add_up_from_the_beginning_of_the_message() -> None:
     start = begin(usage={"input_tokens": 20, "cache_read_input_tokens": 300, "output_tokens": 1})
     partial = end(None, usage={"output_tokens": 5})
@@ -386,7 +391,7 @@ def test_content_of_other_types_is_no_such_format(content: Any) -> None:
 def test_a_server_says_which_model_answers() -> None:
     reader = DIALECT.reader(Expected())
     reader.read(WireEvent(data=b"", value=begin()))
-    assert reader.model_revision == "claude-x-1"
+    assert (reader.model_revision, reader.answer_id) == ("claude-x-1", "msg_1")
 
 
 json_values = st.recursive(

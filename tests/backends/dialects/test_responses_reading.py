@@ -350,6 +350,7 @@ def test_a_server_says_which_model_answers_and_which_format_it_took() -> None:
     for bare in (None, {}, {"format": None}):
         reader.read(WireEvent(data=b"", value=say("in_progress", response=response("in_progress", text=bare))))
     assert reader.echoed_format == format
+    assert reader.answer_id == "resp_1"
 
 
 class TestWholeResponses:

@@ -53,6 +53,12 @@ class AnthropicMessagesReader:
 
     Args:
         expected: what it is expected to hold.
+
+    Attributes:
+        finish_native: the reason to stop; None while there is none.
+        is_terminal: ``message_stop`` was read.
+        model_revision: the model that the server says it used; None while it did not.
+        answer_id: what the server calls the message; None while it did not.
     """
 
     def __init__(self, expected: Expected) -> None:
@@ -66,6 +72,7 @@ class AnthropicMessagesReader:
         self.finish_native: str | None = None
         self.is_terminal = False
         self.model_revision: str | None = None
+        self.answer_id: str | None = None
 
     def read(self, event: WireEvent) -> Iterable[StreamEvent]:
         """Return what one event of a stream means."""
@@ -116,6 +123,7 @@ class AnthropicMessagesReader:
 
     def _note(self, message: JsonObject) -> None:
         self.model_revision = text_of(message, "model")
+        self.answer_id = text_of(message, "id")
 
     def _start_block(self, value: JsonObject, data: bytes) -> Iterable[StreamEvent]:
         index, content = count_of(value, "index"), object_of(value, "content_block")

@@ -42,6 +42,7 @@ class OpenAIResponsesReader:
         finish_native: the status that ended it, with the reason behind a colon where it is incomplete.
         is_terminal: the last event of the stream was read.
         model_revision: the model that the server says it used; None while it did not.
+        answer_id: what the server calls the response; None while it did not.
         echoed_format: ``text.format`` as the server repeats it; None where it repeats none.
     """
 
@@ -52,6 +53,7 @@ class OpenAIResponsesReader:
         self.finish_native: str | None = None
         self.is_terminal = False
         self.model_revision: str | None = None
+        self.answer_id: str | None = None
         self.echoed_format: JsonObject | None = None
 
     def read(self, event: WireEvent) -> Iterable[StreamEvent]:
@@ -122,6 +124,7 @@ class OpenAIResponsesReader:
 
     def _note(self, response: JsonObject) -> None:
         self.model_revision = text_of(response, "model") or self.model_revision
+        self.answer_id = text_of(response, "id") or self.answer_id
         text = object_of(response, "text")
         if text is not None:
             self.echoed_format = object_of(text, "format") or self.echoed_format
