@@ -378,7 +378,7 @@ VENDOR_LIMITS: tuple[VendorLimit, ...] = (
     VendorLimit(vendor="vllm", measure="nesting", most=64, source="vLLM 0.33, its check before decoding"),
 )
 
-MOST_STRICT_TOOLS: Mapping[str, int] = MappingProxyType({"openai": 128, "anthropic": 20, "gemini": 128, "vllm": 128})
+STRICT_TOOLS: Mapping[str, int] = MappingProxyType({"openai": 128, "anthropic": 20, "gemini": 128, "vllm": 128})
 """How many tools of one request a vendor can be asked to enforce the arguments of; others enforce none.
 
 128 stands where no lower number is known: no vendor takes more tools. vLLM enforces them where its parser of calls can.
@@ -420,7 +420,7 @@ FACTS: Mapping[tuple[str, str], Fact] = _facts()
 __all__ = [
     "CASES",
     "FACTS",
-    "MOST_STRICT_TOOLS",
+    "STRICT_TOOLS",
     "TABLE_VERSION",
     "VENDORS",
     "VENDOR_LIMITS",

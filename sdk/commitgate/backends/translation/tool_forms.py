@@ -24,7 +24,7 @@ from commitgate.difference import Difference
 from commitgate.errors import UnsupportedError
 from commitgate.json_value import JsonSchema
 from commitgate.lint.report import Complexity
-from commitgate.lint.vendor_facts import MOST_STRICT_TOOLS
+from commitgate.lint.vendor_facts import STRICT_TOOLS
 from commitgate.tools.offer import OfferedTool, ToolOffer
 from commitgate.tools.turn import ANSWER, ARGUMENTS, CALLS, NAME
 
@@ -175,7 +175,7 @@ def _fitted(
 ) -> FittedSchema | Difference:
     """Return a tool's parameters in the words of a vendor, or why it is not asked to enforce them."""
     pointer, reason = "", ""
-    if len(turn.strict) >= MOST_STRICT_TOOLS.get(words.vendor, 0):
+    if len(turn.strict) >= STRICT_TOOLS.get(words.vendor, 0):
         reason = f"{facts.title} cannot be asked to enforce the arguments of this tool"
     else:
         try:
