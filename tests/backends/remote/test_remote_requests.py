@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import anyio
@@ -251,3 +253,13 @@ async def test_server_without_a_key_is_sent_none(monkeypatch: pytest.MonkeyPatch
         await events_of(backend)
         assert "authorization" not in server.asked[0].headers
         await backend.aclose()
+
+
+def test_library_is_loaded_by_the_first_request_alone() -> None:
+    program = (
+        "import sys\n"
+        "from commitgate.backends.openai_chat import OpenAIChatBackend\n"
+        "OpenAIChatBackend(base_url='http://h', api_key='k')\n"
+        "assert not {'httpx', 'httpx2', 'httpcore', 'h11'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

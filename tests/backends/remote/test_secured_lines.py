@@ -164,13 +164,6 @@ def tunnel(server: Loopback, *, refuses: bool = False) -> Respond:
     return respond
 
 
-@pytest.fixture(autouse=True)
-def no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.lower(), raising=False)
-
-
 async def test_proxy_of_the_environment_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     async with loopback(answering()) as proxy:
         monkeypatch.setenv("HTTP_PROXY", proxy.url)
