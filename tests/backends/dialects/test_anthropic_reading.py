@@ -196,6 +196,12 @@ def test_an_end_that_is_told_again_is_one_end() -> None:
     assert read_stream(*USUAL[:-1], end(usage={"output_tokens": 10}), STOP).ends == [TURN]
 
 
+def test_the_reader_alone_tells_an_end_once() -> None:
+    reader = DIALECT.reader(Expected())
+    ends = [each for _ in range(2) for each in reader.read(WireEvent(data=b"", value=end(usage=None)))]
+    assert ends == [TURN]
+
+
 def test_text_behind_the_end_is_given_to_whoever_judges_it() -> None:
     assert read_stream(*USUAL, open_block(1), text(" more", 1)).text == WHOLE + b" more"
 
