@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import time
 import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import FrameType
 
 import anyio
 
@@ -24,10 +26,10 @@ if __name__ == "__main__":
 from integration.answers import ANSWERS
 from integration.disconnects import DISCONNECTS
 from integration.installing import INSTALLERS, UnavailableError
-from integration.keywords import KEYWORDS
+from integration.keywords import KEYWORDS, differences
 from integration.kills import KILLS
 from integration.parts import FOLDER, Kept, Part
-from integration.probes import PROBES
+from integration.probes import PROBES, matrix
 from integration.servers import NAMES, Server, ServerName, running
 from proofs.part import ROOT, Result, Row
 
@@ -113,8 +115,29 @@ def write(text: str, name: str, document: Path = DOCUMENT) -> None:
     document.write_text(f"{before}{begin}\n{text}\n{end}{rest.split(end)[1]}", encoding="utf-8")
 
 
+def write_all(rows: Mapping[ServerName, Sequence[Row]]) -> None:
+    """Put the table, the probes and the keywords that fare otherwise into the page."""
+    write(table(rows), "table")
+    lines = ["| server | probe | verdict |", "|---|---|---|"]
+    for name in rows:
+        found = matrix(Kept(PROBES.name, name).done)
+        lines += [f"| {name} | {about} | {verdict} |" for _, about, verdict in found]
+    write("\n".join(lines), "probes")
+    lines = ["| server | case | the table | found | why |", "|---|---|---|---|---|"]
+    for name in rows:
+        found = differences(name, Kept(KEYWORDS.name, name).done)
+        lines += [f"| {name} | `{case}` | {said} | {seen} | {why} |" for case, said, seen, why in found]
+    write("\n".join(lines), "keywords")
+
+
 def _say(words: str) -> None:
     print(words, file=sys.stderr, flush=True)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """Leave by an exception, so that the servers are ended too."""
+    del frame
+    raise SystemExit(128 + number)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -127,6 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, default=50.0, help="begin nothing after this many minutes")
     options = parser.parse_args(arguments)
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # threads that spin would take the cores from each other
+    signal.signal(signal.SIGTERM, _end)
     parts = [part for part in PARTS if not options.part or part.name in options.part]
     ends_at = time.monotonic() + 60 * options.minutes
     rows: dict[ServerName, list[Row]] = {}
@@ -137,7 +161,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             codes.append(code)
     print(table(rows))
     if options.write:
-        write(table(rows), "table")
+        write_all(rows)
     return BROKEN if BROKEN in codes else max(codes, default=HELD)
 
 
