@@ -43,9 +43,12 @@ A script that was played to its last step ends the stream too.
 ``replay`` reads what a server really sent: one recorded response through a backend's whole reading path::
 
     assert replay("vllm", body, contract=Payment).outcome == "committed"
+
+``check_dialect`` holds a dialect of your own to the laws that this project's dialects keep.
 """
 
 from commitgate.ledger import MemoryLedger
+from commitgate.testing.conformance import ConformanceError, Law, RecordedAnswer, check_dialect, laws
 from commitgate.testing.fake_time import fake_time
 from commitgate.testing.fault_point import FaultPoint, Trouble, Waitable
 from commitgate.testing.playback import Chunking
@@ -56,13 +59,18 @@ from commitgate.testing.scripted_backend import ScriptedBackend
 __all__ = [
     "STEPS",
     "Chunking",
+    "ConformanceError",
     "FaultPoint",
+    "Law",
     "MemoryLedger",
+    "RecordedAnswer",
     "Replay",
     "ScriptedBackend",
     "Step",
     "Trouble",
     "Waitable",
+    "check_dialect",
     "fake_time",
+    "laws",
     "replay",
 ]
