@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 from backends.dialects.chat_chunks import DONE, call, calls, chunk, event, read, reader, text, whole
 
-from commitgate.backends.base import Finish, FinishReason, TextDelta
+from commitgate.backends.base import Finish, FinishReason, TextDelta, ToolDelta
 from commitgate.backends.wire.wire_event import WireFaultError
+from commitgate.tools import slices
+from commitgate.tools.one_value import ValueEnd
 
 END = Finish(FinishReason.STOP, "tool_calls")
 
@@ -191,3 +193,18 @@ def test_calls_without_end_are_a_fault(numbered: bool) -> None:
     with pytest.raises(WireFaultError) as raised:
         called(*pieces)
     assert raised.value.code == "too_many_calls"
+
+
+def test_an_event_is_walked_once_however_many_calls_stand_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    walked: list[int] = []
+
+    class Counting(ValueEnd):
+        def feed(self, data: bytes | bytearray, start: int = 0) -> int:
+            end = super().feed(data, start)
+            walked.append(end - start)
+            return end
+
+    monkeypatch.setattr(slices, "ValueEnd", Counting)
+    given = chunk(tool_calls=[{"index": 0, "function": {"arguments": {}}}] * 50)
+    assert read([given], offers_tools=True) == [ToolDelta(0, arguments=b"{}")] * 50
+    assert sum(walked) < 12 * len(given.data)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -119,3 +120,23 @@ def test_items_have_a_limit_that_each_meets_anew() -> None:
     assert decoder.feed(b',{"a":123},{}]') == []
     assert decoder.fault is not None
     assert decoder.fault.code == "event_too_large"
+
+
+class CountedBytes(bytes):
+    """Bytes that count how many of them are copied."""
+
+    copied_bytes = 0
+
+    def __getitem__(self, place: Any) -> Any:
+        found = super().__getitem__(place)
+        if isinstance(found, bytes):
+            self.copied_bytes += len(found)
+        return found
+
+
+def test_each_byte_of_an_array_is_copied_a_few_times_at_most() -> None:
+    decoder = JsonBodyDecoder()
+    assert len(decoder.feed(b"[{} ,")) == 1
+    chunk = CountedBytes(b" {} ," * 1_000)
+    assert len(decoder.feed(chunk)) == 1_000
+    assert chunk.copied_bytes <= 3 * len(chunk)

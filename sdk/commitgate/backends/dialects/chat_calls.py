@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import Final, TypeAlias
 
 from commitgate.backends.base import StreamEvent, TextDelta, ToolDelta
+from commitgate.backends.dialects.raw_slice import items_of, raw_value
 from commitgate.backends.text_join import TextJoiner
 from commitgate.backends.wire.wire_event import WireFaultError
 from commitgate.json_value import JsonObject, JsonValue
-from commitgate.tools.slices import items, members
 
 Place: TypeAlias = "tuple[int | str, ...]"
 """The way from the root of an event's JSON to a value: keys, and positions in arrays."""
@@ -52,6 +52,7 @@ class CallReader:
         """
         if not isinstance(calls, list):
             raise _wrong("tool_calls")
+        spelled = _Spelled(data, place)
         for at, call in enumerate(calls):
             if not isinstance(call, dict):
                 raise _wrong("tool_calls")
@@ -60,13 +61,13 @@ class CallReader:
             if custom is not None:
                 event = self._custom(index, call, custom)
             else:
-                event = self._function(index, call, call.get("function"), data, (*place, at, "function"))
+                event = self._function(index, call, call.get("function"), spelled, at)
             if event is not None:
                 yield event
 
     def read_old(self, call: JsonValue, data: bytes, place: Place) -> Iterator[StreamEvent]:
         """Yield what a piece of the one call says that older servers know, ``function_call``."""
-        event = self._function(0, {}, call, data, place)
+        event = self._function(0, {}, call, _Spelled(data, place), None)
         if event is not None:
             yield event
 
@@ -87,7 +88,7 @@ class CallReader:
         return len(self._by_id) - 1 if self._by_id else at
 
     def _function(
-        self, index: int, call: JsonObject, function: JsonValue, data: bytes, place: Place
+        self, index: int, call: JsonObject, function: JsonValue, spelled: _Spelled, at: int | None
     ) -> StreamEvent | None:
         if self._answer_tool is not None:
             raise WireFaultError("call_not_offered", "the server called a tool that it was not offered")
@@ -97,7 +98,7 @@ class CallReader:
             raise _wrong("tool_calls.function")
         arguments = function.get("arguments")
         if isinstance(arguments, dict):
-            found = _spelled(data, (*place, "arguments"))
+            found = spelled.arguments(at)
         elif arguments is None or isinstance(arguments, str):
             found = self._bytes(index, arguments)
         else:
@@ -130,20 +131,29 @@ class CallReader:
         return joiner.feed(text)
 
 
+class _Spelled:
+    """Cut arguments out of an event. It is walked once, however many calls stand in it."""
+
+    __slots__ = ("_data", "_items", "_place")
+
+    def __init__(self, data: bytes, place: Place) -> None:
+        self._data = data
+        self._place = place
+        self._items: list[bytes] | None = None
+
+    def arguments(self, at: int | None) -> bytes:
+        """Return the arguments of the call at a position; None where the place itself is a call."""
+        if at is None:
+            return raw_value(self._data, (*self._place, "arguments"))
+        if self._items is None:
+            self._items = items_of(raw_value(self._data, self._place))
+        return raw_value(self._items[at], ("function", "arguments"))
+
+
 def _delta(index: int, id: str | None, name: str | None, arguments: bytes) -> ToolDelta | None:
     if not (id or name or arguments):
         return None
     return ToolDelta(index, id or None, name or None, arguments)
-
-
-def _spelled(data: bytes, place: Place) -> bytes:
-    """Return the bytes of the value at a place of a JSON text; of equal keys the last one counts, as in parsing."""
-    for step in place:
-        if isinstance(step, int):
-            data = next(item for at, item in enumerate(items(data)) if at == step)
-        else:
-            (*_, data) = (value for key, value in members(data) if key == step)
-    return data
 
 
 def _text(holder: JsonObject, name: str) -> str | None:

@@ -6,14 +6,18 @@ API streams its events as the items of an array. An object is whole at its closi
 
 from __future__ import annotations
 
+import re
 from enum import Enum, auto
 
 from commitgate.backends.wire.byte_order_mark import MarkRemover
 from commitgate.backends.wire.wire_event import MAX_EVENT_BYTES, RawEvent, WireFaultError
-from commitgate.tools.one_value import BLANK, ValueEnd
+from commitgate.tools.one_value import ValueEnd
 
 MAX_BODY_BYTES = 8_388_608
 """Most bytes of one whole answer."""
+
+
+_BLANK = re.compile(rb"[ \t\r\n]*")
 
 
 class _Place(Enum):
@@ -86,7 +90,8 @@ class JsonBodyDecoder:
         return end
 
     def _between(self, data: bytes, at: int) -> int:
-        at = len(data) - len(data[at:].lstrip(BLANK))
+        found = _BLANK.match(data, at)
+        at = at if found is None else found.end()
         if at == len(data):
             return at
         match self._place, data[at : at + 1]:
