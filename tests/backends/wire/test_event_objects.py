@@ -1,5 +1,8 @@
 """The data of an event is one JSON object in strict UTF-8, nested within bounds, or it is a fault."""
 
+import inspect
+import sys
+
 import pytest
 
 from commitgate.backends.wire.event_json import MAX_EVENT_NESTING, read_event
@@ -58,6 +61,20 @@ def test_nesting_has_a_limit(depth: int, is_fine: bool) -> None:
     else:
         with pytest.raises(WireFaultError, match="nested deeper"):
             read_event(RawEvent(data))
+
+
+def test_event_that_is_too_deep_for_the_stack_is_a_fault() -> None:
+    raw = RawEvent(b'{"a":' * 250 + b"1" + b"}" * 250)
+
+    def read_below(frames: int) -> str:
+        if frames:
+            return read_below(frames - 1)
+        try:
+            return "read" if read_event(raw) else "blank"
+        except WireFaultError as fault:
+            return fault.code
+
+    assert read_below(sys.getrecursionlimit() - len(inspect.stack(0)) - 100) in ("read", "not_json")
 
 
 def test_brackets_within_texts_and_side_by_side_are_not_deep() -> None:

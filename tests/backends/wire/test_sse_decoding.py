@@ -53,6 +53,8 @@ def bytewise(body: bytes) -> list[bytes]:
         (b"data: a\r\rdata: b\r\r", [(b"a", ""), (b"b", "")]),
         (b"data: a\r\n\r\ndata: b\r\n\r\n", [(b"a", ""), (b"b", "")]),
         (b"data: a\n\r\n", [(b"a", "")]),
+        (b"data: a\r\ndata: b\r\n\r\n", [(b"a\nb", "")]),
+        (b"data: a\rdata: b\r\r", [(b"a\nb", "")]),
         (b"data:a\n\n", [(b"a", "")]),
         (b"data:  a \n\n", [(b" a ", "")]),
         (b"data: a\ndata: b\ndata\ndata:\n\n", [(b"a\nb\n\n", "")]),
@@ -85,6 +87,7 @@ def test_lines_are_read_as_the_standard_says(body: bytes, wanted: list[tuple[byt
 @settings(deadline=None)
 @given(bodies, st.lists(st.integers(0, 80)))
 @example(b"data: a\r", [7])
+@example(b"data\r\ndata\r\n\n", [5])
 @example(b"\xef\xbb\xbf", [1, 2])
 @example(b"data: a\r\n\r\ndata", [8, 9, 10])
 def test_any_cut_gives_what_a_slow_reading_of_the_standard_gives(body: bytes, cuts: list[int]) -> None:

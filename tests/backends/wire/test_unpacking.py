@@ -60,6 +60,16 @@ def test_pieces_are_bounded_and_none_is_left_behind(size: int, times: int) -> No
     assert max(map(len, pieces)) <= PIECE_BYTES
 
 
+@pytest.mark.parametrize("extra", range(1, 400, 13))
+def test_what_the_last_byte_holds_comes_out_too(extra: int) -> None:
+    # One byte of a stream without a tail can hold more than is left of a piece.
+    encoding, pack = WAYS["deflate without head"]
+    data = b"a" * (PIECE_BYTES + extra)
+    unpacker = Unpacker(encoding)
+    assert b"".join(unpacker.feed(pack(data))) == data
+    assert unpacker.is_whole
+
+
 @pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, gzip", "gzip, br", "unknown"])
 def test_packing_that_was_not_asked_for_is_a_fault(encoding: str) -> None:
     with pytest.raises(WireFaultError) as raised:
