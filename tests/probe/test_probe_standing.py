@@ -9,7 +9,10 @@ from probe.test_probe_store import REPORT, URL
 
 from commitgate.backends.base import Standing
 from commitgate.backends.dialect import ServerIdentity
+from commitgate.backends.dialects.table import DIALECTS
+from commitgate.backends.registry import make_remote
 from commitgate.probe import ProbeReport, ProbeStore, standing
+from commitgate.probe.words import probe_command
 
 PASSED = replace(REPORT, verdict="enforced", reason="", made_at=1_000_000.0, revision="sha", engine="xgrammar")
 SAME = ServerIdentity(is_ready=True, version="0.33.0", revision="sha", engine="xgrammar")
@@ -94,6 +97,15 @@ def test_probe_of_a_server_without_a_version_holds_for_a_day(tmp_path: Path, age
 def test_command_names_the_backend_of_each_api(tmp_path: Path, dialect: str, words: str) -> None:
     found = standing(ProbeStore(tmp_path), dialect_name=dialect, base_url="", model="", identity=SAME, now=0.0)
     assert found.reason.endswith(f"commitgate probe {words}")
+
+
+@pytest.mark.parametrize("dialect", sorted(DIALECTS))
+def test_command_leads_to_a_backend_of_the_same_api(dialect: str) -> None:
+    words = iter(probe_command(dialect, "http://server.test/v1", "m").split()[2:])
+    given = dict(zip(words, words, strict=True))
+    options = {"api": given["--api"]} if "--api" in given else {}
+    backend: Any = make_remote(given["--backend"], base_url=given["--base-url"], api_key="k", **options)
+    assert backend.dialect.facts.name == dialect
 
 
 def test_command_can_be_pasted_whatever_the_names_hold(tmp_path: Path) -> None:
