@@ -96,6 +96,7 @@ class HttpResponse:
         self._response = response
         self._pool = pool
         self._is_reading = False
+        self._has_ended = False
         self._is_over = False
         self.status = response.status_code
         self.headers = _joined(response.headers.multi_items())
@@ -111,15 +112,17 @@ class HttpResponse:
         """Return the next piece as it came over the wire; None after a clean end.
 
         Raises:
-            LineLostError: the line broke, or the body was shorter than its head said.
+            LineLostError: the line broke, or the body was shorter than its head said, or it was closed before its end.
         """
         if self._is_over:
-            return None
+            if self._has_ended:
+                return None
+            raise LineLostError("the answer was closed before its end")
         self._is_reading = True
         try:
             return await anext(self._pieces)
         except StopAsyncIteration:
-            pass
+            self._has_ended = True
         except Exception as error:
             self._end()
             raise LineLostError("the line broke within the answer") from error
@@ -139,7 +142,7 @@ class HttpResponse:
 
     async def _close(self) -> None:
         try:
-            if not self._is_reading:
+            if not self._is_reading and not self._has_ended:
                 await self._unwind()
             self._is_over = True
             await self._response.aclose()

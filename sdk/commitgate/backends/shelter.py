@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
 import anyio
+from anyio.lowlevel import checkpoint
 
 T = TypeVar("T")
 
@@ -58,7 +59,7 @@ class Shelter(Generic[T]):
             TimeoutError: its limit ran out.
             Exception: what the work raises.
         """
-        await anyio.lowlevel.checkpoint()
+        await checkpoint()
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._run)
