@@ -1,18 +1,23 @@
 """How a server behaves: it repeats its constraint, it stops when its client leaves; and its keywords, one by one."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from itertools import chain, repeat
+from random import Random
 from typing import Any
 
 import pytest
 from probe.scripted_server import FACTS, ScriptedServer, constrained
 
-from commitgate.backends.base import GenerationRequest
+from commitgate.backends.base import GenerationRequest, WaitExpired
 from commitgate.backends.dialect import Answer, Outgoing
 from commitgate.contract import Contract
 from commitgate.probe import ProbeReport, Verdict, probe
+from commitgate.probe.behaviour import disconnect
+from commitgate.probe.plan import ask_enum
+from commitgate.probe.session import Session
 from commitgate.testing import fake_time
 
 
@@ -66,6 +71,29 @@ async def test_server_is_watched_when_its_client_leaves(busy: Any, told: Verdict
     report = await probed(Told(busy()))
     assert verdict(report, "disconnect") is told
     assert report.verdict == "enforced"
+
+
+async def test_no_free_connection_tells_nothing_and_breaks_nothing() -> None:
+    class Busy(ScriptedServer):
+        @asynccontextmanager
+        async def open(self, request: GenerationRequest) -> AsyncIterator[Any]:
+            raise WaitExpired("pool", 1.0)
+            yield
+
+    told = Told(repeat(0))
+    session = Session(
+        Busy(facts=LLAMA, exchanged=told),
+        "m",
+        draw=Random(7).randrange,
+        key=lambda: "key",
+        timeout_s=1.0,
+        most_requests=9,
+        reasoning=None,
+    )
+    assert (await disconnect(session)).verdict is Verdict.NOT_TOLD
+    reply = await session.ask(ask_enum(Random(7).randrange))
+    assert reply is not None
+    assert reply.is_late
 
 
 async def test_grammar_in_force_is_read() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import anyio
 
-from commitgate.backends.base import TextDelta
+from commitgate.backends.base import TextDelta, WaitExpired
 from commitgate.backends.dialect import UnwritableError
 from commitgate.backends.request_headers import IDEMPOTENCY_HEADER
 from commitgate.errors import ContractError
@@ -94,7 +94,7 @@ async def _while_open(session: Session) -> int | None:
                     if isinstance(event, TextDelta):
                         found = await _running(session)
                         break
-        except (ContractError, UnwritableError):
+        except (ContractError, UnwritableError, WaitExpired):
             return None
     return found
 
