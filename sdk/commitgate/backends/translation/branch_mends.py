@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from commitgate.backends.translation.fitting import Fitting, Mend, Offence
-from commitgate.backends.translation.schema_graph import NOTES, Node, nodes_of
+from commitgate.backends.translation.schema_graph import NOTES, Node
 
 _IN_PLACE = frozenset({"$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"})
 _UNEVALUATED = frozenset({"unevaluatedProperties", "unevaluatedItems"})
@@ -153,7 +153,7 @@ def settle(fitting: Fitting) -> None:
     inlines = closes or not words.surely_takes("reference_with_siblings")
     spreads = not words.surely_takes("any_of_beside_properties")
     done: set[Node] = set()
-    waiting = nodes_of(fitting.root)
+    waiting = [fitting.root]
     while waiting:
         node = waiting.pop()
         if node in done:

@@ -23,8 +23,10 @@ from commitgate.lint.places import Depths
 from commitgate.lint.vendor_cases import cases_of
 
 _MOST_ROUNDS = 64
+_MOST_DETACHED = 100
+"""Mends of one round that may take nodes out of reach: after each the whole graph is walked."""
 
-_REVERSING = ("not", "if", "contains", "oneOf", "unevaluatedProperties", "unevaluatedItems")
+_REVERSING = frozenset({"not", "if", "contains", "oneOf", "unevaluatedProperties", "unevaluatedItems"})
 """Keywords below which, or beside which, a schema that lets more through can make the whole let less through."""
 
 _BETTER_SAID = frozenset({"max_items_alone"})
@@ -114,6 +116,7 @@ class Fitting:
         self._prepare = prepare
         self._attached: set[Node] = set()
         self._guards: dict[Node, dict[Node, None]] | None = None
+        self._detached = 0
 
     def fitted(self) -> Fitted:
         """Return the schema that the vendor takes.
@@ -151,7 +154,10 @@ class Fitting:
             chosen = [each for each in offences if each.case in mends]
             self._attached = set(nodes_of(self.root)) if chosen else set()
             self._guards = None
+            self._detached = 0
             for each in chosen:
+                if self._detached > _MOST_DETACHED:
+                    break  # to look at what is left anew costs less than to find out each time what still is
                 if each.node in self._attached and each.owner in self._attached:
                     mends[each.case](self, each)
             if chosen:
@@ -163,7 +169,9 @@ class Fitting:
 
     def detach(self) -> None:
         """Note that nodes may be out of reach now: what was found in them is no matter any more."""
-        self._attached &= set(nodes_of(self.root))
+        if self._attached:
+            self._detached += 1
+            self._attached &= set(nodes_of(self.root))
 
     def note(self, kind: DifferenceKind, node: Node, keyword: str, reason: str) -> None:
         """Note a difference, once."""
@@ -188,8 +196,8 @@ class Fitting:
         """
         if self._guards is None:
             self._guards = _guards(self.root)
-        guards = self._guards.pop(node, None)
-        for guard in guards or ():
+        guards = [each for each in self._guards.pop(node, ()) if not _REVERSING.isdisjoint(each.words())]
+        for guard in guards:
             self._release(guard)
         if guards:
             self.detach()
@@ -200,7 +208,7 @@ class Fitting:
         reason = "a keyword below it is not taken, and without that one it would mean something else"
         if "oneOf" in guard.many:
             self.loosen(guard, reason)
-        for word in _REVERSING:
+        for word in sorted(_REVERSING):
             if word in guard.one:
                 self.note("checked", guard, word, reason)
                 guard.drop(word)
@@ -234,10 +242,12 @@ class Fitting:
         for word in keywords:
             if word in node.words():
                 self.note("checked", node, word, self.words.happens(case))
+        held_before = sum(1 for _ in node.held())
         node.drop(*keywords)
         if "if" in keywords:
             node.drop("then", "else")
-        self.detach()
+        if sum(1 for _ in node.held()) < held_before:
+            self.detach()
 
 
 def _owner(written: Written, place: str) -> tuple[Node | None, str]:

@@ -117,8 +117,10 @@ def _close(fitting: Fitting, offence: Offence) -> None:
         _check_keys(fitting, node)
         reason = f"{fitting.words.happens(offence.case)}; only the declared keys are asked for"
         fitting.note("narrowed", node, "additionalProperties", reason)
+        replaced = node.one.get("additionalProperties")
         node.one["additionalProperties"] = Node(node.origin, is_false=True)
-        fitting.detach()
+        if replaced is not None and not replaced.is_true:
+            fitting.detach()
     else:
         fitting.widen(node, offence.case, "additionalProperties")
 

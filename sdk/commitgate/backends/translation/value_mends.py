@@ -42,7 +42,6 @@ def _split_types(fitting: Fitting, offence: Offence) -> None:
         changed.is_false = True
     node.become(changed)
     fitting.note("rewritten", node, "type", f"{fitting.words.happens(offence.case)}; said as branches of anyOf")
-    fitting.detach()
 
 
 def _of_type(node: Node, type_name: str) -> Node:
