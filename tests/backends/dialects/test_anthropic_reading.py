@@ -21,7 +21,7 @@ from backends.dialects.anthropic_events import (
     text,
 )
 from backends.dialects.wire_answer import event, read
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commitgate.backends.base import ConnectionLost, Fault, Finish, FinishReason, Notice, Usage
@@ -71,6 +71,7 @@ def test_a_stream_cut_behind_any_event_ends_as_far_as_it_said_so() -> None:
             assert (found.native, found.is_terminal) == ("end_turn" if is_proven else None, is_marked)
 
 
+@settings(deadline=None)
 @given(st.sets(st.integers(0, len(stream(*USUAL)))))
 def test_any_cut_into_chunks_reads_the_same(cuts: set[int]) -> None:
     assert read(DIALECT, stream(*USUAL), cuts=cuts) == read_stream(*USUAL)
@@ -416,6 +417,7 @@ json_values = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from([each["type"] for each in USUAL]), json_values), max_size=6))
 def test_no_event_however_odd_breaks_the_reader(events: list[tuple[str, Any]]) -> None:
     reader = DIALECT.reader(Expected())

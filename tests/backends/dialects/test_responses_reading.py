@@ -18,7 +18,7 @@ from backends.dialects.responses_events import (
     text_done,
 )
 from backends.dialects.wire_answer import event, read
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commitgate.backends.base import ConnectionLost, Fault, Finish, FinishReason, Usage
@@ -73,6 +73,7 @@ def test_a_stream_cut_behind_any_event_proves_no_end() -> None:
             assert WHOLE.encode().startswith(found.text)
 
 
+@settings(deadline=None)
 @given(st.sets(st.integers(0, len(stream(*USUAL)))))
 def test_any_cut_into_chunks_reads_the_same(cuts: set[int]) -> None:
     assert read(DIALECT, stream(*USUAL), cuts=cuts) == read_stream(*USUAL)
@@ -445,6 +446,7 @@ json_values = st.recursive(
 )  # fmt: skip
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from([each["type"] for each in USUAL]), json_values), max_size=6))
 def test_no_event_however_odd_breaks_the_reader(events: list[tuple[str, Any]]) -> None:
     reader = DIALECT.reader(Expected(answer_tool="a"))
