@@ -318,7 +318,7 @@ CASES: Mapping[str, str] = MappingProxyType(
 )
 """What the cases of the table are, in words."""
 
-_RUNNING_VLLM = "measured on a running vLLM 0.32, where the first constrained request decides which engine serves all others"
+_RUNNING_VLLM = "measured on a running vLLM 0.32, where the first constrained request settles the engine of all"
 _RUNNING_LLAMA_CPP = "measured on a running server"
 
 _OWN_SOURCES: Mapping[tuple[str, str], str] = MappingProxyType(
