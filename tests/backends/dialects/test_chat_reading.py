@@ -258,6 +258,7 @@ def test_nothing_is_read_behind_a_failure() -> None:
         counted(usage={"prompt_tokens": "21"}),
         counted(usage={"prompt_tokens": -1}),
         counted(usage={"completion_tokens": True}),
+        counted(usage={"completion_tokens": 2**53}),
     ],
 )
 def test_a_known_field_of_another_type_is_no_such_format(wrong: Any) -> None:

@@ -20,7 +20,7 @@ from commitgate.backends.base import (
     Usage,
 )
 from commitgate.backends.wire.errors import MAX_ERROR_BODY_BYTES
-from commitgate.backends.wire.response import ResponseReader
+from commitgate.backends.wire.response import MAX_FINISH_CHARACTERS, ResponseReader
 from commitgate.backends.wire.wire_event import MAX_EVENT_BYTES, Framing, WireEvent, WireFaultError
 from commitgate.backends.words import read_finish
 
@@ -369,3 +369,22 @@ def test_request_id_of_the_head_is_known_and_told_with_failures() -> None:
 @pytest.mark.parametrize("value", ["", "x" * 129, "two words", "a\nb", "\u00e9"])
 def test_request_id_that_could_be_anything_is_none(value: str) -> None:
     assert ResponseReader(PlainReader(), 200, {**SSE, "x-request-id": value}, "sse", 0.0).request_id is None
+
+
+@pytest.mark.parametrize("status", [204, 205, 206, 207, 226, 299])
+@pytest.mark.parametrize("headers", [SSE, {}])
+def test_part_of_an_answer_is_none_whatever_it_says(status: int, headers: dict[str, str]) -> None:
+    (fault,) = read(sse(TEXT, STOP, DONE), status=status, headers=headers)
+    assert isinstance(fault, Fault)
+    assert (fault.kind, fault.status) == ("protocol", status)
+
+
+def test_finish_word_is_cut_and_made_harmless() -> None:
+    word = "\x1b]0;a\x07\u202e" + "x" * 1_000
+    response = ResponseReader(PlainReader(), 200, SSE, "sse", 0.0)
+    (finish,) = response.feed(sse({"finish": word}))
+    assert isinstance(finish, Finish)
+    assert finish.reason is FinishReason.UNKNOWN
+    assert finish.native == response.finish_native
+    assert finish.native.startswith("\\u001b]0;a\\u0007\\u202exxx")
+    assert len(finish.native) == MAX_FINISH_CHARACTERS

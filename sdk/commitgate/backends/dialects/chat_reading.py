@@ -25,6 +25,7 @@ from commitgate.backends.base import (
 )
 from commitgate.backends.dialect import Expected
 from commitgate.backends.dialects.chat_calls import CallReader
+from commitgate.backends.dialects.fields import count_of
 from commitgate.backends.text_join import TextJoiner
 from commitgate.backends.wire.errors import read_error
 from commitgate.backends.wire.wire_event import WireEvent, WireFaultError
@@ -242,17 +243,10 @@ def _usage(counts: JsonValue) -> Usage:
         raise _wrong("usage")
     details = counts.get("completion_tokens_details")
     return Usage(
-        input_tokens=_count(counts, "prompt_tokens"),
-        output_tokens=_count(counts, "completion_tokens"),
-        reasoning_tokens=_count(details, "reasoning_tokens") if isinstance(details, dict) else None,
+        input_tokens=count_of(counts, "prompt_tokens"),
+        output_tokens=count_of(counts, "completion_tokens"),
+        reasoning_tokens=count_of(details, "reasoning_tokens") if isinstance(details, dict) else None,
     )
-
-
-def _count(counts: JsonObject, name: str) -> int | None:
-    value = counts.get(name)
-    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
-        raise _wrong(f"usage.{name}")
-    return value
 
 
 def _wrong(field: str) -> WireFaultError:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from commitgate.backends.wire.wire_event import WireFaultError
 from commitgate.json_value import JsonObject, JsonValue
 
+_MOST = 2**53 - 1
+"""Largest count that is one: programs of every kind can hold it, and no server has counted so far."""
+
 
 def text_of(holder: JsonObject, key: str) -> str | None:
     """Return a member that must be text.
@@ -19,13 +22,13 @@ def text_of(holder: JsonObject, key: str) -> str | None:
 
 
 def count_of(holder: JsonObject, key: str) -> int | None:
-    """Return a member that must be a whole number >= 0.
+    """Return a member that must be a whole number >= 0, and one that anything has as many of.
 
     Raises:
         WireFaultError: it is something else.
     """
     value = holder.get(key)
-    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
+    if value is None or (isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST):
         return value
     raise _wrong(key, "a count")
 

@@ -73,7 +73,7 @@ def read_answer(status: int, headers: Mapping[str, str], body: bytes, *, now: fl
     """Return what a whole answer with a status of failure means.
 
     Args:
-        status: HTTP status, >= 300.
+        status: HTTP status, any but that of a whole answer.
         headers: names in any case.
         body: as it came, or its beginning.
         now: POSIX time in seconds.
@@ -82,7 +82,10 @@ def read_answer(status: int, headers: Mapping[str, str], body: bytes, *, now: fl
     found = _read(_body_words(body), status)
     if isinstance(found, Finish):
         return found
-    if status < 400:
+    if status < 300:
+        told = f"the server answered with status {status}, which is not that of a whole answer"
+        found = replace(found, kind="protocol", message=told)
+    elif status < 400:
         found = replace(found, kind="bad_request", message=_redirected(status, fields.get("location", "")))
     if found.kind == "rate_limit" and fields.get("x-should-retry", "").strip().lower() == "false":
         found = replace(found, kind="quota")  # asking again is in vain, however long the wait

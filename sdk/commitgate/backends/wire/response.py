@@ -29,6 +29,13 @@ from commitgate.backends.wire.ndjson import NdjsonDecoder
 from commitgate.backends.wire.packing import Unpacker
 from commitgate.backends.wire.sse import SseDecoder
 from commitgate.backends.wire.wire_event import Decoder, Framing, RawEvent, WireEvent, WireFaultError
+from commitgate.harmless import harmless
+
+MAX_FINISH_CHARACTERS = 128
+"""Most characters that are kept of a server's own finish word."""
+
+_WHOLE = range(200, 204)
+"""Statuses of whole answers. Others of success have no body, a part of one, or one of many answers."""
 
 _NDJSON = frozenset(
     f"application/{name}"
@@ -75,7 +82,7 @@ class ResponseReader:
         self._has_junk = False
         self._kept = bytearray()
         """The body of an answer that is no answer of a model, up to a limit."""
-        found = _framing(self._headers.get("content-type"), framing) if 200 <= status < 300 else None
+        found = _framing(self._headers.get("content-type"), framing) if status in _WHOLE else None
         self._decoder: Decoder | None = None if found is None else _DECODERS[found]()
         self._unpacker: Unpacker | None = None
         self._fault: WireFaultError | None = None
@@ -87,7 +94,8 @@ class ResponseReader:
     @property
     def finish_native(self) -> str | None:
         """Return the server's own finish word, as far as it was read when the answer failed."""
-        return self._native if self.is_over else self._reader.finish_native
+        native = self._native if self.is_over else self._reader.finish_native
+        return None if native is None else _shown(native)
 
     def feed(self, data: bytes) -> list[StreamEvent]:
         """Return what the next bytes of the body mean; a mere sign of life where they mean nothing yet."""
@@ -191,6 +199,7 @@ class ResponseReader:
 
     def _add(self, found: StreamEvent, events: list[StreamEvent]) -> None:
         if isinstance(found, Finish):
+            found = Finish(found.reason, _shown(found.native))
             if self._finish is not None and found == self._finish:
                 return  # some servers say it twice
             self._finish = found
@@ -223,7 +232,7 @@ class ResponseReader:
 
     def _read_answer(self) -> Failure:
         body = bytes(self._kept)
-        if 200 <= self._status < 300:
+        if self._status in _WHOLE:
             return read_foreign(body)
         return read_answer(self._status, self._headers, body, now=self._now)
 
@@ -262,6 +271,11 @@ class ResponseReader:
             self._fail(WireFaultError("not_events", "the body is no event stream"), events)
 
 
+def _shown(native: str) -> str:
+    """Return a finish word, cut and harmless: a server may call its end whatever it likes."""
+    return harmless(native[:MAX_FINISH_CHARACTERS])[:MAX_FINISH_CHARACTERS]
+
+
 def _framing(content_type: str | None, usual: Framing) -> Framing | None:
     """Return how a body of a content type is cut into events; None where it holds none."""
     if content_type is None or not content_type.strip():
@@ -274,4 +288,4 @@ def _framing(content_type: str | None, usual: Framing) -> Framing | None:
     return "json" if media_type == "application/json" or media_type.endswith("+json") else None
 
 
-__all__ = ["ResponseReader"]
+__all__ = ["MAX_FINISH_CHARACTERS", "ResponseReader"]
