@@ -1,7 +1,7 @@
 """Measure what reading a server's stream costs for each token, beside openai-python's stream helper in the same run.
 
 Run: ``python tests/benchmarks/remote_streams.py`` writes ``docs/remote-benchmark.md``. No part of the test suite: times
-of the processor vary with the machine, ratios should not. The server is a process of its own on the loopback which sends
+of the processor vary with the machine, ratios should not. The server is a process of its own on the loopback that sends
 recorded chunks: neither model nor network is measured, and only the time of this process's own processor is counted.
 """
 
@@ -35,11 +35,11 @@ REPORT = Path(__file__).parents[2] / "docs" / "remote-benchmark.md"
 TEMPLATE = """\
 # Reading a server's stream
 
-Made by `python tests/benchmarks/remote_streams.py`. A server on the loopback, in a process of its own, sends the chunks of a
-recorded answer of {tokens:,} tokens. What is counted is the processor time of the reading process for each token, the HTTP
-library included: the median of {rounds} interleaved rounds. *Packed*: 32 events in a piece of the body, as busy servers send
-them. *Single*: each event in a piece of its own. Ratios are to openai-python's stream helper in the same run; compare
-these, and not the times of another machine.
+Made by `python tests/benchmarks/remote_streams.py`. A server on the loopback, in a process of its own, sends the
+chunks of a recorded answer of {tokens:,} tokens. What is counted is the processor time of the reading process for
+each token, the HTTP library included: the median of {rounds} interleaved rounds. *Packed*: 32 events in a piece of
+the body, as busy servers send them. *Single*: each event in a piece of its own. Ratios are to openai-python's stream
+helper in the same run; compare these, and not the times of another machine.
 
 | reader | packed | ratio | single | ratio |
 |---|---|---|---|---|
@@ -47,12 +47,12 @@ these, and not the times of another machine.
 
 Bytes to events alone, without a socket, an acceptor or previews: {alone:.1f} µs a token.
 
-commitgate decodes, walks every byte through the contract's automaton and, with previews, reads the growing object; at the
-end it parses, validates and types the value. The stream helper parses the text so far at each chunk, so its cost for a
-token grows with the answer. The plain chunks are neither parsed nor checked until the end.
+commitgate decodes, walks every byte through the contract's automaton and, with previews, reads the growing object; at
+the end it parses, validates and types the value. The stream helper parses the text so far at each chunk, so its cost
+for a token grows with the answer. The plain chunks are neither parsed nor checked until the end.
 
-{streams:,} streams at once on one event loop: {seconds:.1f} s, every one committed; then as many again over the same places, of
-which none was missing.
+{streams:,} streams at once on one event loop: {seconds:.1f} s, every one committed; then as many again over the same
+places, of which none was missing.
 """
 
 
