@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from commitgate.backends.translation.fitting import Fitting, Mend, Offence
-from commitgate.backends.translation.schema_graph import NOTES, Node
+from commitgate.backends.translation.schema_graph import Node
 
 _IN_PLACE = frozenset({"$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"})
 _UNEVALUATED = frozenset({"unevaluatedProperties", "unevaluatedItems"})
@@ -42,12 +42,11 @@ def merge(fitting: Fitting, node: Node, case: str, *, must_end: bool) -> None:
     if left and not fitting.may_change(node):
         return
     for part in left:
-        for word in sorted(part.words() - NOTES):
+        for word in sorted(part.said):
             fitting.note("checked", part, word, fitting.words.happens(case))
-    merged.plain.update({word: value for word, value in node.plain.items() if word in NOTES})
+    merged.plain.update(node.notes)
     node.become(merged)
     fitting.note("rewritten", node, keyword, f"{fitting.words.happens(case)}; merged into one schema")
-    fitting.detach()
 
 
 def _merge_all(fitting: Fitting, offence: Offence) -> None:
@@ -57,7 +56,7 @@ def _merge_all(fitting: Fitting, offence: Offence) -> None:
 
 
 def _drop_notes(fitting: Fitting, offence: Offence) -> None:
-    offence.node.drop(*NOTES)
+    offence.node.drop(*offence.node.notes)
 
 
 def _distribute(fitting: Fitting, offence: Offence) -> None:
@@ -68,14 +67,14 @@ def _distribute(fitting: Fitting, offence: Offence) -> None:
         return
     beside = node.copy()
     branches = beside.many.pop(word)
-    notes = {name: beside.plain.pop(name) for name in NOTES if name in beside.plain}
+    notes = beside.notes
+    beside.drop(*notes)
     if beside.is_true or not _UNEVALUATED.isdisjoint(beside.words()):
         return
     changed = Node(node.origin, plain=notes)
     changed.many[word] = [_beside(fitting, branch, beside) for branch in branches]
     node.become(changed)
     fitting.note("rewritten", node, word, f"{fitting.words.happens(offence.case)}; said in each branch")
-    fitting.detach()
 
 
 def _beside(fitting: Fitting, branch: Node, beside: Node) -> Node:
@@ -83,7 +82,7 @@ def _beside(fitting: Fitting, branch: Node, beside: Node) -> Node:
     flat, left = fitting.conjunction.flat(branch)
     merged, rest = fitting.conjunction.both(beside, flat)
     merged.origin = branch.origin
-    merged.plain.update({word: value for word, value in branch.plain.items() if word in NOTES})
+    merged.plain.update(branch.notes)
     further = [*left, *([] if rest is None else [rest])]
     if further:
         merged.many["allOf"] = [*merged.many.get("allOf", []), *further]
@@ -170,7 +169,7 @@ def settle(fitting: Fitting) -> None:
 
 def _stands_alone(node: Node) -> bool:
     """Say that nothing that constrains stands beside a reference."""
-    return all(word == "$ref" or word in NOTES for word in node.words())
+    return node.said == {"$ref"}
 
 
 __all__ = ["COMBINED", "EXCLUSIVE", "RECURSIVE", "merge", "settle"]

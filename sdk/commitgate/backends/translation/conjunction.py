@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import TypeAlias, cast
 
 from commitgate.automaton.json_schema.plain_json import canonical
-from commitgate.backends.translation.schema_graph import NOTES, Node, prune
+from commitgate.backends.translation.schema_graph import ASSERTIONS, Node, prune
 from commitgate.errors import LimitExceededError
 from commitgate.gate.pattern_search import PatternSearch, one_look
 from commitgate.json_value import JsonValue
@@ -246,7 +246,7 @@ def _merge_plain(found: Node, second: Node, rest: Node) -> None:
             found.is_false |= value_key(mine) != value_key(value)
         elif word == "dependentRequired":
             found.plain[word] = _joined_names(mine, value)
-        elif word not in NOTES and canonical(mine) != canonical(value):
+        elif word in ASSERTIONS and canonical(mine) != canonical(value):
             rest.plain[word] = value
 
 

@@ -23,8 +23,8 @@ from commitgate.lint.places import Depths
 from commitgate.lint.vendor_cases import cases_of
 
 _MOST_ROUNDS = 64
-_MOST_DETACHED = 100
-"""Mends of one round that may take nodes out of reach: after each the whole graph is walked."""
+_MOST_WALKS = 100
+"""How often one round may walk the whole graph to see what is still in reach."""
 
 _REVERSING = frozenset({"not", "if", "contains", "oneOf", "unevaluatedProperties", "unevaluatedItems"})
 """Keywords below which, or beside which, a schema that lets more through can make the whole let less through."""
@@ -74,6 +74,39 @@ class Fitted:
     depths: Depths
 
 
+class _Reach:
+    """Know which nodes of a graph are still in reach of its root while it is changed.
+
+    Attributes:
+        walks: how often the graph was walked to find that out.
+    """
+
+    def __init__(self) -> None:
+        self.walks = 0
+        self._doubtful: set[Node] = set()
+        self._found: set[Node] | None = None
+
+    def lose(self, nodes: set[Node]) -> None:
+        """Note that nodes are held at one place less."""
+        waiting = [node for node in nodes if node not in self._doubtful]
+        if waiting:
+            self._found = None
+        while waiting:
+            node = waiting.pop()
+            if node not in self._doubtful:
+                self._doubtful.add(node)
+                waiting.extend(held for _, held in node.held())
+
+    def has(self, node: Node, root: Node) -> bool:
+        """Say whether a node is still in reach."""
+        if node not in self._doubtful:
+            return True
+        if self._found is None:
+            self.walks += 1
+            self._found = set(nodes_of(root))
+        return node in self._found
+
+
 class Fitting:
     """Fit one graph to one vendor.
 
@@ -114,9 +147,8 @@ class Fitting:
         self._limits = limits
         self._phases = phases
         self._prepare = prepare
-        self._attached: set[Node] = set()
+        self._reach: _Reach | None = None
         self._guards: dict[Node, dict[Node, None]] | None = None
-        self._detached = 0
 
     def fitted(self) -> Fitted:
         """Return the schema that the vendor takes.
@@ -152,26 +184,30 @@ class Fitting:
         """Mend what the first phase that has anything to do finds; say whether there was anything."""
         for mends in self._phases:
             chosen = [each for each in offences if each.case in mends]
-            self._attached = set(nodes_of(self.root)) if chosen else set()
-            self._guards = None
-            self._detached = 0
-            for each in chosen:
-                if self._detached > _MOST_DETACHED:
-                    break  # to look at what is left anew costs less than to find out each time what still is
-                if each.node in self._attached and each.owner in self._attached:
-                    mends[each.case](self, each)
             if chosen:
+                self._mend_each(chosen, mends)
                 return True
         if offences:
             worst = offences[0]
             raise self.unsupported(worst.node, worst.keyword, f"{self.words.happens(worst.case)}; say it otherwise")
         return False
 
-    def detach(self) -> None:
-        """Note that nodes may be out of reach now: what was found in them is no matter any more."""
-        if self._attached:
-            self._detached += 1
-            self._attached &= set(nodes_of(self.root))
+    def _mend_each(self, offences: list[Offence], mends: Mapping[str, Mend]) -> None:
+        self._guards = None
+        self._reach = reach = _Reach()
+        for each in offences:
+            if reach.walks > _MOST_WALKS:
+                return  # the next round finds what is left
+            if not (reach.has(each.node, self.root) and reach.has(each.owner, self.root)):
+                continue
+            before = _held_by(each.node)
+            mends[each.case](self, each)
+            reach.lose(before - _held_by(each.node))
+
+    def lose(self, node: Node) -> None:
+        """Note that something else than the offending node holds a node no more."""
+        if self._reach is not None:
+            self._reach.lose({node})
 
     def note(self, kind: DifferenceKind, node: Node, keyword: str, reason: str) -> None:
         """Note a difference, once."""
@@ -198,9 +234,10 @@ class Fitting:
             self._guards = _guards(self.root)
         guards = [each for each in self._guards.pop(node, ()) if not _REVERSING.isdisjoint(each.words())]
         for guard in guards:
+            before = _held_by(guard)
             self._release(guard)
-        if guards:
-            self.detach()
+            for each in before - _held_by(guard):
+                self.lose(each)
         return not guards
 
     def _release(self, guard: Node) -> None:
@@ -242,12 +279,13 @@ class Fitting:
         for word in keywords:
             if word in node.words():
                 self.note("checked", node, word, self.words.happens(case))
-        held_before = sum(1 for _ in node.held())
         node.drop(*keywords)
         if "if" in keywords:
             node.drop("then", "else")
-        if sum(1 for _ in node.held()) < held_before:
-            self.detach()
+
+
+def _held_by(node: Node) -> set[Node]:
+    return {held for _, held in node.held()}
 
 
 def _owner(written: Written, place: str) -> tuple[Node | None, str]:

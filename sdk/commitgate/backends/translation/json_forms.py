@@ -15,7 +15,7 @@ from commitgate.backends.translation.null_plan import NullPlan
 from commitgate.backends.translation.nullable import NullNotes
 from commitgate.backends.translation.refusals import refusal_node
 from commitgate.backends.translation.root_mends import ROOT, NothingToSayError
-from commitgate.backends.translation.schema_graph import NOTES, Node
+from commitgate.backends.translation.schema_graph import Node
 from commitgate.backends.translation.shapes import SAME, WRAPPED, TextShape
 from commitgate.backends.translation.structure_mends import OPEN, STRUCTURES, TUPLES
 from commitgate.backends.translation.translation import Translation
@@ -158,7 +158,7 @@ def read_document(document: SchemaDocument, contract: Contract[object]) -> Node:
 
 def is_any_object(root: Node) -> bool:
     """Say that a schema asks for an object and nothing more."""
-    return root.types == frozenset({"object"}) and root.words() <= {"type", *NOTES} and not root.lost
+    return root.types == frozenset({"object"}) and root.said <= {"type"} and not root.lost
 
 
 def sent_contract(contract: Contract[object], schema: JsonSchema, *, is_wrapped: bool = False) -> Contract[object]:

@@ -11,13 +11,13 @@ from types import MappingProxyType
 
 from commitgate.backends.translation.fitting import Fitting, Mend, Offence
 from commitgate.backends.translation.null_plan import NullPlace, NullPlan
-from commitgate.backends.translation.schema_graph import NOTES, Node
+from commitgate.backends.translation.schema_graph import Node
 from commitgate.errors import LimitExceededError
 
 MOST_NULL_PLACES = 10_000
 """Most places of a value that are told apart where nulls are taken out."""
 
-_SIMPLE = frozenset({"type", "enum"}) | NOTES
+_SIMPLE = frozenset({"type", "enum"})
 
 
 class NullNotes:
@@ -32,17 +32,24 @@ class NullNotes:
         return MappingProxyType({"optional_property": self._require})
 
     def _require(self, fitting: Fitting, offence: Offence) -> None:
-        owner, name, node = offence.owner, offence.name, offence.node
-        if name not in owner.properties or name in owner.required or not fitting.may_change(owner):
-            return
-        owner.plain["required"] = [each for each in owner.properties if each in {*owner.required, name}]
+        """Require all properties of an object that one was found in."""
+        owner = offence.owner
+        if owner in self.taken or not fitting.may_change(owner):
+            return  # one for all
+        required = set(owner.required)
         does = fitting.words.happens(offence.case)
-        if admits_null(node):
-            fitting.note("narrowed", node, "required", f"{does}; it is required, and may be null as ever")
-            return
-        owner.named["properties"][name] = _or_null(node)
-        self.taken.setdefault(owner, {})[name] = node
-        fitting.note("nullable", node, "required", f"{does}; it is required and may be null, which is taken out again")
+        taken = self.taken.setdefault(owner, {})
+        for name, node in owner.properties.items():
+            if name in required:
+                continue
+            if admits_null(node):
+                fitting.note("narrowed", node, "required", f"{does}; it is required, and may be null as ever")
+                continue
+            taken[name] = node
+            reason = f"{does}; it is required and may be null, which is taken out again"
+            fitting.note("nullable", node, "required", reason)
+        owner.properties.update({name: _or_null(node) for name, node in taken.items() if name not in required})
+        owner.plain["required"] = [*owner.properties]
 
     def plan(self, fitting: Fitting, root: Node) -> NullPlan | None:
         """Return which nulls are taken out below a node; None where none are.
@@ -51,7 +58,7 @@ class NullNotes:
             UnsupportedError: at one place of a value a null would be the user's own by one part of the schema, and
                 not by another.
         """
-        return _Planning(self.taken, fitting).plan(root) if self.taken else None
+        return _Planning(self.taken, fitting).plan(root) if any(self.taken.values()) else None
 
 
 def admits_null(node: Node) -> bool:
@@ -82,7 +89,7 @@ def admits_null(node: Node) -> bool:
 
 def _or_null(node: Node) -> Node:
     """Return a node that also allows null."""
-    if node.words() <= _SIMPLE and len(node.types) == 1:
+    if node.said <= _SIMPLE and len(node.types) == 1:
         found = node.copy()
         values = found.plain.get("enum")
         found.plain["type"] = [*node.types, "null"]
@@ -90,7 +97,7 @@ def _or_null(node: Node) -> Node:
             found.plain["enum"] = [*values, None]
         return found
     null = Node(node.origin, plain={"type": "null"})
-    if node.words() <= {"anyOf", *NOTES}:
+    if node.said <= {"anyOf"}:
         found = node.copy()
         found.many["anyOf"] = [*node.many["anyOf"], null]
         return found

@@ -9,7 +9,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from commitgate.automaton.json_schema.keywords import KEYWORDS, Kind
 from commitgate.json_value import JsonValue
+
+ASSERTIONS = frozenset(word for word, known in KEYWORDS.items() if known.kind is Kind.ASSERTION)
+"""Keywords that constrain; every other word is a note."""
 
 ONE = frozenset(
     {
@@ -103,7 +107,17 @@ class Node:
     @property
     def constrains(self) -> bool:
         """Say that one of its plain keywords constrains."""
-        return any(word not in NOTES for word in self.plain)
+        return any(word in ASSERTIONS for word in self.plain)
+
+    @property
+    def said(self) -> set[str]:
+        """Return its keywords without those that constrain nothing."""
+        return {*(word for word in self.plain if word in ASSERTIONS), *self.one, *self.many, *self.named}
+
+    @property
+    def notes(self) -> dict[str, JsonValue]:
+        """Return what it holds that constrains nothing."""
+        return {word: value for word, value in self.plain.items() if word not in ASSERTIONS}
 
     @property
     def types(self) -> frozenset[str]:
@@ -127,7 +141,7 @@ class Node:
 NOTES = frozenset(
     {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "propertyOrdering"}
 )
-"""Keywords that may be sent and constrain nothing."""
+"""Notes that are sent whatever draft they stand in."""
 
 
 WORDS_OF: Mapping[str, frozenset[str]] = MappingProxyType(
@@ -200,4 +214,16 @@ def nodes_of(root: Node) -> list[Node]:
     return found
 
 
-__all__ = ["MANY", "NAMED", "NOTES", "ONE", "WORDS_OF", "Node", "followed", "kind_of", "nodes_of", "prune"]
+__all__ = [
+    "ASSERTIONS",
+    "MANY",
+    "NAMED",
+    "NOTES",
+    "ONE",
+    "WORDS_OF",
+    "Node",
+    "followed",
+    "kind_of",
+    "nodes_of",
+    "prune",
+]

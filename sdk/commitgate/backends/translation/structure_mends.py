@@ -69,7 +69,6 @@ def _any_order(fitting: Fitting, offence: Offence) -> None:
     node.one["items"] = kinds[0] if len(kinds) == 1 else Node(node.origin, many={"anyOf": kinds})
     reason = f"{fitting.words.happens(offence.case)}; asked that each item be what one of them may be"
     fitting.note("checked", node, "prefixItems", reason)
-    fitting.detach()
 
 
 def _forbid_key(fitting: Fitting, offence: Offence) -> None:
@@ -84,7 +83,7 @@ def _forbid_key(fitting: Fitting, offence: Offence) -> None:
         owner.become(Node(owner.origin, is_false=True))
     else:
         owner.properties.pop(offence.name, None)
-    fitting.detach()
+    fitting.lose(offence.node)
 
 
 def _forget_patterns(fitting: Fitting, offence: Offence) -> None:
@@ -105,7 +104,6 @@ def _forget_patterns(fitting: Fitting, offence: Offence) -> None:
         fitting.note("checked", node, "patternProperties", words.happens(offence.case))
     node.drop("patternProperties")
     node.one["additionalProperties"] = Node(node.origin, is_false=True)
-    fitting.detach()
 
 
 def _close(fitting: Fitting, offence: Offence) -> None:
@@ -117,10 +115,7 @@ def _close(fitting: Fitting, offence: Offence) -> None:
         _check_keys(fitting, node)
         reason = f"{fitting.words.happens(offence.case)}; only the declared keys are asked for"
         fitting.note("narrowed", node, "additionalProperties", reason)
-        replaced = node.one.get("additionalProperties")
         node.one["additionalProperties"] = Node(node.origin, is_false=True)
-        if replaced is not None and not replaced.is_true:
-            fitting.detach()
     else:
         fitting.widen(node, offence.case, "additionalProperties")
 

@@ -14,7 +14,7 @@ from commitgate.backends.translation.graph_writing import write
 from commitgate.backends.translation.json_forms import FittedSchema, fit, read_document, read_graph, sent_contract
 from commitgate.backends.translation.null_plan import NullPlace, NullPlan
 from commitgate.backends.translation.root_mends import NothingToSayError
-from commitgate.backends.translation.schema_graph import NOTES, Node, followed
+from commitgate.backends.translation.schema_graph import Node, followed
 from commitgate.backends.translation.shapes import SAME, TextShape
 from commitgate.backends.translation.translation import Translation
 from commitgate.backends.translation.vendor_limits import is_over_total
@@ -123,7 +123,7 @@ def _ask_for_answer(turn: _Turn, contract: Contract[object], facts: ServerFacts,
         _take_over(turn, fitted)
         return
     flat = followed(answer)
-    for word in sorted(flat.words() - NOTES - {"type"}):
+    for word in sorted(flat.said - {"type"}):
         reason = f"{facts.title} is asked for words, and told nothing of what they must be"
         turn.differences.append(Difference(kind="checked", pointer=flat.origin, keyword=word, reason=reason))
 

@@ -12,7 +12,7 @@ from typing import cast
 from commitgate.backends.translation.conjunction import value_key
 from commitgate.backends.translation.disjoint import type_of
 from commitgate.backends.translation.fitting import Fitting, Mend, Offence
-from commitgate.backends.translation.schema_graph import NOTES, WORDS_OF, Node, kind_of
+from commitgate.backends.translation.schema_graph import WORDS_OF, Node, kind_of
 from commitgate.json_value import JsonValue
 
 _COMMON = frozenset({"type", "enum", "const"})
@@ -26,11 +26,11 @@ def _split_types(fitting: Fitting, offence: Offence) -> None:
     types = list(cast("list[str]", node.plain["type"]))
     if "number" in types:
         types = [each for each in types if each != "integer"]
-    known = frozenset[str]().union(_COMMON, NOTES, *WORDS_OF.values())
-    if not node.words() <= known:
+    known = frozenset[str]().union(_COMMON, *WORDS_OF.values())
+    if not node.said <= known:
         fitting.widen(node, offence.case, "type")
         return
-    changed = Node(node.origin, plain={word: value for word, value in node.plain.items() if word in NOTES})
+    changed = Node(node.origin, plain=node.notes)
     branches = [each for each in (_of_type(node, name) for name in types) if not each.is_false]
     if len(branches) == 1:
         only = branches[0]
