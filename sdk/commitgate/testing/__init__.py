@@ -44,11 +44,22 @@ A script that was played to its last step ends the stream too.
 
     assert replay("vllm", body, contract=Payment).outcome == "committed"
 
-``check_dialect`` holds a dialect of your own to the laws that this project's dialects keep.
+``check_dialect`` and ``check_backend`` hold a server's dialect and a backend of your own to the laws that this
+project's keep (docs/backends.md)::
+
+    check_dialect(MyDialect(), recordings)
+    await check_backend(lambda url: RemoteBackend(MyDialect(), base_url=url), recordings)
 """
 
 from commitgate.ledger import MemoryLedger
-from commitgate.testing.conformance import ConformanceError, Law, RecordedAnswer, check_dialect, laws
+from commitgate.testing.conformance import (
+    ConformanceError,
+    Law,
+    RecordedAnswer,
+    check_backend,
+    check_dialect,
+    laws,
+)
 from commitgate.testing.fake_time import fake_time
 from commitgate.testing.fault_point import FaultPoint, Trouble, Waitable
 from commitgate.testing.playback import Chunking
@@ -69,6 +80,7 @@ __all__ = [
     "Step",
     "Trouble",
     "Waitable",
+    "check_backend",
     "check_dialect",
     "fake_time",
     "laws",

@@ -55,7 +55,10 @@ class ReadingTrial:
     def whole(self) -> Iterator[Law]:
         """Read it in one piece."""
         found = self._read(Law.ANSWER_READ, "whole", self.recording.body)
-        check_read(self.recording, found, Law.ANSWER_READ, "whole")
+        told = ToldReading(
+            outcome=found.outcome, text=found.text, reasoning=found.reasoning, finish_native=found.finish_native
+        )
+        check_read(self.recording, told, Law.ANSWER_READ, "whole")
         yield Law.ANSWER_READ
         if self.recording.reasoning:
             yield Law.REASONING_APART
@@ -184,33 +187,16 @@ def chunkings(recording: RecordedAnswer) -> Iterator[tuple[str, tuple[int, ...]]
         yield f"random chunks of seed {seed}", tuple(random.randrange(length) for _ in range(count))
 
 
-def check_read(recording: RecordedAnswer, found: Replay | WireReading, law: Law, place: str) -> None:
-    """Check what was read of an answer.
-
-    Raises:
-        ConformanceError: it is not what the recording says.
-    """
-    told = reading_of(found)
-    for thought in (recording.reasoning or "").split("\n"):
-        if thought.strip() and thought in told.text and thought not in (recording.text or ""):
-            apart = Law.REASONING_APART
-            raise ConformanceError(apart, "the text holds what was thought", recording=recording.name, place=place)
-    if told.outcome != recording.outcome:
-        what = f"{recording.outcome} was read as {told.outcome}"
-        raise ConformanceError(law, what, recording=recording.name, place=place)
-    for name, wanted, have in (
-        ("text", recording.text, told.text),
-        ("reasoning", recording.reasoning, told.reasoning),
-    ):
-        if wanted is not None and have != wanted:
-            raise ConformanceError(law, f"its {name} is another one", recording=recording.name, place=place)
-    if told.finish_native != recording.finish_native:
-        raise ConformanceError(law, "its finish word is another one", recording=recording.name, place=place)
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToldReading:
-    """Hold what is compared of a reading."""
+    """Hold what is compared of a reading.
+
+    Attributes:
+        outcome: what the wire says.
+        text: the answer's text, a cut character as U+FFFD.
+        reasoning: what the model thought.
+        finish_native: the server's own finish word.
+    """
 
     outcome: str
     text: str
@@ -218,13 +204,27 @@ class ToldReading:
     finish_native: str | None
 
 
-def reading_of(found: Replay | WireReading) -> ToldReading:
-    """Return what is compared of a reading."""
-    if isinstance(found, Replay):
-        return ToldReading(found.outcome, found.text, found.reasoning, found.finish_native)
-    native = None if found.finish is None else found.finish.native or None
-    text, reasoning = (bytes(each).decode(errors="replace") for each in (found.text, found.reasoning))
-    return ToldReading(found.outcome, text, reasoning, native)
+def check_read(recording: RecordedAnswer, told: ToldReading, law: Law, place: str) -> None:
+    """Check what was read of an answer.
+
+    Raises:
+        ConformanceError: it is not what the recording says.
+    """
+
+    def broken(law: Law, found: str) -> ConformanceError:
+        return ConformanceError(law, found, recording=recording.name, place=place)
+
+    thought = (recording.reasoning or "").strip()
+    if thought and thought in told.text and thought not in (recording.text or ""):
+        raise broken(Law.REASONING_APART, "the text holds what was thought")
+    if told.outcome != recording.outcome:
+        raise broken(law, f"{recording.outcome} was read as {told.outcome}")
+    if recording.text is not None and told.text != recording.text:
+        raise broken(law, "its text is another one")
+    if recording.reasoning is not None and told.reasoning != recording.reasoning:
+        raise broken(Law.REASONING_APART, "what was thought is something else")
+    if told.finish_native != recording.finish_native:
+        raise broken(law, "its finish word is another one")
 
 
 def check_pair(dialect: Dialect, first: RecordedAnswer, second: RecordedAnswer) -> Iterator[Law]:
@@ -291,4 +291,4 @@ def _markers(dialect: Dialect, recordings: tuple[RecordedAnswer, ...]) -> frozen
     return frozenset(found)
 
 
-__all__ = ["CHUNKINGS", "ReadingTrial", "check_pair", "check_read", "check_reading", "chunkings", "reading_of"]
+__all__ = ["CHUNKINGS", "ReadingTrial", "ToldReading", "check_pair", "check_read", "check_reading", "chunkings"]

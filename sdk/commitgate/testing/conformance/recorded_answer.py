@@ -34,6 +34,7 @@ class RecordedAnswer:
         status: HTTP status.
         headers: header fields; without a content type the body is read as the server usually sends it.
         end: whether the body ended or the line broke.
+        offers_tools: tools were offered in the server's own form, so it may hold calls.
         contract: what the text is an answer to, anything that ``Contract.of`` takes; None where nobody knows. A call
             for it must end as the outcome says.
 
@@ -50,6 +51,7 @@ class RecordedAnswer:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     end: Literal["clean", "reset"] = "clean"
+    offers_tools: bool = False
     contract: object = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -58,6 +60,7 @@ class RecordedAnswer:
         check_choice("outcome", self.outcome, WIRE_OUTCOMES)
         check_choice("end", self.end, ("clean", "reset"))
         check_int("status", self.status)
+        check_kind("offers_tools", self.offers_tools, bool, "a bool")
         check_kind("headers", self.headers, Mapping, "a mapping of names to values")
         for name, text in (("text", self.text), ("reasoning", self.reasoning), ("finish_native", self.finish_native)):
             if text is not None:
@@ -67,11 +70,6 @@ class RecordedAnswer:
     def is_answer(self) -> bool:
         """Say that a model answered, as far as the status tells."""
         return 200 <= self.status < 300
-
-    @property
-    def holds_calls(self) -> bool:
-        """Say that tools must have been offered for it."""
-        return self.outcome == "tool_call"
 
     def framing(self, usual: Framing) -> Framing | None:
         """Return how its body is cut into events; None where it holds none.
@@ -134,7 +132,7 @@ def checked(recordings: Sequence[RecordedAnswer]) -> tuple[RecordedAnswer, ...]:
         raise MisuseError("recordings hold one name twice; give each its own")
     if not any(each.outcome == "complete" and each.end == "clean" for each in recordings):
         raise MisuseError(
-            "recordings must hold an answer that is complete and ended cleanly; without one little is proven"
+            "recordings must hold an answer that is complete and ended cleanly; without it little is proven"
         )
     return tuple(recordings)
 
