@@ -22,7 +22,7 @@ from commitgate.backends.base import (
     Usage,
 )
 from commitgate.backends.dialect import Expected
-from commitgate.backends.dialects.fields import count_of, object_of, objects_of, text_of
+from commitgate.backends.dialects.fields import count_of, name_of, object_of, objects_of, text_of
 from commitgate.backends.dialects.raw_slice import items_of, raw_value
 from commitgate.backends.dialects.refusal import RefusalJoiner
 from commitgate.backends.text_join import TextJoiner
@@ -30,12 +30,16 @@ from commitgate.backends.wire.errors import read_error
 from commitgate.backends.wire.wire_event import WireEvent, WireFaultError
 from commitgate.backends.words import read_finish
 from commitgate.json_value import JsonObject
+from commitgate.tools.joining import MOST_HELD_BYTES
 
 _Kind: TypeAlias = Literal["text", "thinking", "tool_use", "other"]
 _KINDS: dict[str, _Kind] = {"text": "text", "thinking": "thinking", "tool_use": "tool_use"}
 
 _MOST_BLOCKS = 4_096
 """Most content blocks of one message: far more than any answer has; a stream of empty ones would grow for ever."""
+
+_PROMPT_COUNTS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+_COUNTS = (*_PROMPT_COUNTS, "output_tokens", "output_tokens_details")
 
 
 @dataclass(slots=True)
@@ -68,6 +72,7 @@ class AnthropicMessagesReader:
         self._text_index = -1
         self._text = TextJoiner()
         self._usage: JsonObject = {}
+        self._held_bytes = 0
         self._is_stream = False
         self.finish_native: str | None = None
         self.is_terminal = False
@@ -123,7 +128,7 @@ class AnthropicMessagesReader:
 
     def _note(self, message: JsonObject) -> None:
         self.model_revision = text_of(message, "model")
-        self.answer_id = text_of(message, "id")
+        self.answer_id = name_of(message, "id")
 
     def _start_block(self, value: JsonObject, data: bytes) -> Iterable[StreamEvent]:
         index, content = count_of(value, "index"), object_of(value, "content_block")
@@ -143,10 +148,16 @@ class AnthropicMessagesReader:
                 return _thought(block, text_of(content, "thinking") or "")
             case "tool_use":
                 if object_of(content, "input"):
-                    block.given = raw_value(data, ("content_block", "input"))
+                    block.given = self._held(raw_value(data, ("content_block", "input")))
                 return (_call(index, content),)
             case "other":
                 return ()
+
+    def _held(self, given: bytes) -> bytes:
+        self._held_bytes += len(given)
+        if self._held_bytes > MOST_HELD_BYTES:
+            raise WireFaultError("arguments_too_long", "calls began with more than an answer may hold")
+        return given
 
     def _read_delta(self, value: JsonObject) -> Iterable[StreamEvent]:
         index = count_of(value, "index")
@@ -189,7 +200,7 @@ class AnthropicMessagesReader:
     def _read_message_delta(self, value: JsonObject) -> Iterable[StreamEvent]:
         """Read the end of a message; its usage counts from the message's beginning."""
         usage = object_of(value, "usage") or {}
-        self._usage.update({key: count for key, count in usage.items() if count is not None})
+        self._usage.update({key: usage[key] for key in _COUNTS if usage.get(key) is not None})
         return self._read_end({**(object_of(value, "delta") or {}), "usage": self._usage or None})
 
     def _read_end(self, end: JsonObject) -> Iterator[StreamEvent]:
@@ -223,7 +234,7 @@ class AnthropicMessagesReader:
 
 
 def _call(index: int, content: JsonObject) -> ToolDelta:
-    return ToolDelta(index, id=text_of(content, "id"), name=text_of(content, "name"))
+    return ToolDelta(index, id=name_of(content, "id"), name=text_of(content, "name"))
 
 
 def _arguments(index: int, block: _Block, text: str) -> Iterable[StreamEvent]:
@@ -242,8 +253,7 @@ def _thought(block: _Block, text: str) -> Iterable[StreamEvent]:
 def _usage(usage: JsonObject) -> Usage:
     """Return a usage; what was read from a cache or written into one is part of the prompt, too."""
     details = object_of(usage, "output_tokens_details") or {}
-    parts = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    counts = [count for part in parts if (count := count_of(usage, part)) is not None]
+    counts = [count for part in _PROMPT_COUNTS if (count := count_of(usage, part)) is not None]
     return Usage(
         sum(counts) if counts else None, count_of(usage, "output_tokens"), count_of(details, "thinking_tokens")
     )

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final, TypeAlias
 
 from commitgate.backends.base import StreamEvent, TextDelta, ToolDelta
+from commitgate.backends.dialects.fields import name_of
 from commitgate.backends.dialects.raw_slice import items_of, raw_value
 from commitgate.backends.text_join import TextJoiner
 from commitgate.backends.wire.wire_event import WireFaultError
@@ -74,7 +75,7 @@ class CallReader:
     def _index(self, call: JsonObject, at: int) -> int:
         index = call.get("index")
         if index is None:
-            return self._unnumbered(_text(call, "id"), at)
+            return self._unnumbered(name_of(call, "id"), at)
         if not isinstance(index, int) or isinstance(index, bool) or index < 0:
             raise _wrong("tool_calls.index")
         return index
@@ -103,14 +104,14 @@ class CallReader:
             found = self._bytes(index, arguments)
         else:
             raise _wrong("tool_calls.function.arguments")
-        return _delta(index, _text(call, "id"), _text(function, "name"), found)
+        return _delta(index, name_of(call, "id"), _text(function, "name"), found)
 
     def _custom(self, index: int, call: JsonObject, custom: JsonValue) -> StreamEvent | None:
         if not isinstance(custom, dict):
             raise _wrong("tool_calls.custom")
         name, text = _text(custom, "name"), _text(custom, "input")
         if self._answer_tool is None:
-            return _delta(index, _text(call, "id"), name, self._bytes(index, text))
+            return _delta(index, name_of(call, "id"), name, self._bytes(index, text))
         if name and name != self._answer_tool:
             raise WireFaultError("call_not_offered", "the server called a tool that it was not offered")
         if self._answer_index is None:

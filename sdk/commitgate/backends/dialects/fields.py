@@ -8,6 +8,9 @@ from commitgate.json_value import JsonObject, JsonValue
 _MOST = 2**53 - 1
 """Largest count that is one: programs of every kind can hold it, and no server has counted so far."""
 
+MAX_NAME_CHARACTERS = 4_096
+"""Longest name of a part of an answer, as an id; some servers put what they know of it into its id."""
+
 
 def text_of(holder: JsonObject, key: str) -> str | None:
     """Return a member that must be text.
@@ -19,6 +22,18 @@ def text_of(holder: JsonObject, key: str) -> str | None:
     if value is None or isinstance(value, str):
         return value
     raise _wrong(key, "text")
+
+
+def name_of(holder: JsonObject, key: str) -> str | None:
+    """Return a member that must be text short enough to be kept for as long as an answer lasts.
+
+    Raises:
+        WireFaultError: it is something else.
+    """
+    value = text_of(holder, key)
+    if value is not None and len(value) > MAX_NAME_CHARACTERS:
+        raise WireFaultError("name_too_long", f"{key} has more than {MAX_NAME_CHARACTERS} characters")
+    return value
 
 
 def count_of(holder: JsonObject, key: str) -> int | None:
@@ -74,4 +89,4 @@ def _wrong(key: str, wanted: str) -> WireFaultError:
     return WireFaultError("wrong_type", f"{key} is something else than {wanted}")
 
 
-__all__ = ["array_of", "count_of", "object_of", "objects_of", "text_of"]
+__all__ = ["MAX_NAME_CHARACTERS", "array_of", "count_of", "name_of", "object_of", "objects_of", "text_of"]

@@ -21,16 +21,19 @@ from commitgate.backends.base import (
     Usage,
 )
 from commitgate.backends.dialect import Expected
-from commitgate.backends.dialects.fields import count_of, object_of, objects_of, text_of
+from commitgate.backends.dialects.fields import count_of, name_of, object_of, objects_of, text_of
 from commitgate.backends.dialects.raw_slice import items_of, raw_value
 from commitgate.backends.text_join import TextJoiner
 from commitgate.backends.wire.errors import read_error
 from commitgate.backends.wire.wire_event import WireEvent, WireFaultError
 from commitgate.backends.words import read_finish
 from commitgate.json_value import JsonObject
+from commitgate.tools.joining import MOST_HELD_BYTES
 
 _MOST_STEPS = 4_096
 """Most steps that are open at one time: far more than any answer has; they would grow for ever."""
+
+_KINDS = frozenset({"model_output", "thought", "function_call"})
 
 
 @dataclass(slots=True)
@@ -58,6 +61,7 @@ class GeminiInteractionsReader:
         self._thoughts = TextJoiner()
         self._steps: dict[int, _Step] = {}
         self._calls = 0
+        self._held_bytes = 0
         self._finish_native: str | None = None
         self.model_revision: str | None = None
 
@@ -120,12 +124,16 @@ class GeminiInteractionsReader:
             raise WireFaultError("too_many_steps", f"an answer may have at most {_MOST_STEPS:,} open steps")
         is_call = step.get("type") == "function_call"
         begun = self._begin(step, raw_value(data, ("step",)) if is_call else b"")
+        self._held_bytes += len(begun.given)
+        if self._held_bytes > MOST_HELD_BYTES:
+            raise WireFaultError("arguments_too_long", "calls began with more than an answer may hold")
         self._steps[_index(value)] = begun
         yield from _head(step, begun)
         yield from self._contents(step, begun.kind)
 
     def _begin(self, step: JsonObject, raw: bytes) -> _Step:
-        begun = _Step(text_of(step, "type") or "")
+        kind = text_of(step, "type") or ""
+        begun = _Step(kind if kind in _KINDS else "other")
         if begun.kind == "function_call":
             if not text_of(step, "name"):
                 raise WireFaultError("call_without_name", "a call has no name")
@@ -194,7 +202,7 @@ class GeminiInteractionsReader:
 
 def _head(step: JsonObject, begun: _Step) -> Iterator[ToolDelta]:
     if begun.call >= 0:
-        yield ToolDelta(begun.call, id=text_of(step, "id") or None, name=text_of(step, "name"))
+        yield ToolDelta(begun.call, id=name_of(step, "id") or None, name=text_of(step, "name"))
 
 
 def _index(value: JsonObject) -> int:

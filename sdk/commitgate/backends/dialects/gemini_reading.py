@@ -22,7 +22,7 @@ from commitgate.backends.base import (
     Usage,
 )
 from commitgate.backends.dialect import Expected
-from commitgate.backends.dialects.fields import count_of, object_of, objects_of, text_of
+from commitgate.backends.dialects.fields import count_of, name_of, object_of, objects_of, text_of
 from commitgate.backends.dialects.gemini_pieces import ArgumentPieces
 from commitgate.backends.dialects.raw_slice import items_of, raw_value
 from commitgate.backends.text_join import TextJoiner
@@ -128,7 +128,7 @@ class GeminiReader:
             if not name:
                 raise WireFaultError("call_without_name", "a call has no name")
             index, self._calls = self._calls, self._calls + 1
-            head = ToolDelta(index, id=text_of(call, "id") or None, name=name)
+            head = ToolDelta(index, id=name_of(call, "id") or None, name=name)
             if not is_continued and call.get("partialArgs") is None:
                 has_arguments = object_of(call, "args") is not None
                 arguments = raw_value(raw, ("functionCall", "args")) if has_arguments else b"{}"

@@ -27,7 +27,7 @@ from commitgate.backends.dialects.chat_writing import (
     not_in_form,
     translation_of,
 )
-from commitgate.backends.dialects.fields import count_of, object_of, objects_of, text_of
+from commitgate.backends.dialects.fields import count_of, name_of, object_of, objects_of, text_of
 from commitgate.backends.dialects.native_request import no_marks, schema_of
 from commitgate.backends.dialects.ollama_v1_chat import identify_ollama
 from commitgate.backends.dialects.raw_slice import items_of, raw_value
@@ -184,7 +184,7 @@ class OllamaChatReader:
         arguments = raw_value(raw, ("function", "arguments")) if has_arguments else b"{}"
         # Calls come whole, so each is another one, whatever index the server gives them.
         index, self._calls = self._calls, self._calls + 1
-        return ToolDelta(index, id=text_of(call, "id") or None, name=name, arguments=arguments)
+        return ToolDelta(index, id=name_of(call, "id") or None, name=name, arguments=arguments)
 
     def _end(self, value: JsonObject) -> Iterator[StreamEvent]:
         read, written = count_of(value, "prompt_eval_count"), count_of(value, "eval_count")

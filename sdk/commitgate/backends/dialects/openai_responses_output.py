@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 
 from commitgate.backends.base import ProseDelta, ReasoningDelta, RefusalDelta, StreamEvent, TextDelta, ToolDelta
 from commitgate.backends.dialect import Expected
-from commitgate.backends.dialects.fields import count_of, objects_of, text_of
+from commitgate.backends.dialects.fields import count_of, name_of, objects_of, text_of
 from commitgate.backends.dialects.refusal import RefusalJoiner
 from commitgate.backends.text_join import TextJoiner
 from commitgate.backends.wire.wire_event import WireFaultError
@@ -33,6 +33,9 @@ _MOST_PARTS = 4_096
 
 _MOST_ASIDE_CHARACTERS = 1_048_576
 """Most text beside an answer that is expected in a call, held until it is known whether the call comes."""
+
+_MOST_KEPT_CHARACTERS = 8_388_608
+"""Most text that a response may tell: far more than its last event, which repeats all of it, can hold."""
 
 
 @dataclass(slots=True)
@@ -70,6 +73,7 @@ class ResponsesOutput:
         self._has_answer = False
         self._aside: list[str] = []
         self._aside_characters = 0
+        self._kept_characters = 0
 
     def say(self, said: Said, value: JsonObject) -> Iterator[StreamEvent]:
         """Read a delta of a part of a message."""
@@ -78,7 +82,7 @@ class ResponsesOutput:
             yield ReasoningDelta(comment.feed(text))
         elif text:
             part = self._part(said, value)
-            _add(part, text)
+            self._keep(part, text)
             yield from self._say(said, text)
 
     def end_part(self, said: Said, value: JsonObject) -> Iterator[StreamEvent]:
@@ -89,7 +93,7 @@ class ResponsesOutput:
             return  # where other parts came in deltas, the end of the response tells which one is missing
         part = self._part(said, value)
         if not part.pieces and text:
-            _add(part, text)
+            self._keep(part, text)
             yield from self._say(said, text)
         _end(part, text)
 
@@ -107,7 +111,7 @@ class ResponsesOutput:
         call = self._call(value)
         text = text_of(value, "delta")
         if text:
-            _add(call.written, text)
+            self._keep(call.written, text)
             yield from self._write(call, text)
 
     def end_call(self, value: JsonObject, member: str) -> Iterator[StreamEvent]:
@@ -174,6 +178,15 @@ class ResponsesOutput:
         else:
             yield TextDelta(self._text.feed(text))
 
+    def _keep(self, part: _Part, text: str) -> None:
+        """Keep a piece, to compare it with what the end of the response repeats."""
+        if part.is_done:
+            raise WireFaultError("delta_after_end", "a piece came after the end of what it belongs to")
+        self._kept_characters += len(text)
+        if self._kept_characters > _MOST_KEPT_CHARACTERS:
+            raise WireFaultError("output_too_long", f"a response has more than {_MOST_KEPT_CHARACTERS} characters")
+        part.pieces.append(text)
+
     def _put_aside(self, text: str) -> None:
         """Hold words beside a call that is the answer; where none comes, they are all the answer that there is."""
         if self._has_answer:
@@ -189,12 +202,12 @@ class ResponsesOutput:
             raise WireFaultError("call_repeated", "a call began twice")
         if len(self._calls) >= _MOST_PARTS:
             raise _too_many("calls")
-        name = text_of(item, "name")
+        name = name_of(item, "name")
         is_answer = item.get("type") == "custom_tool_call" and name == self._expected.answer_tool
         if is_answer and self._has_answer:
             raise WireFaultError("answer_repeated", "the answer came in two calls")
         self._has_answer = self._has_answer or is_answer
-        call = _Call(len(self._calls), text_of(item, "call_id") or text_of(item, "id"), name, is_answer)
+        call = _Call(len(self._calls), name_of(item, "call_id") or name_of(item, "id"), name, is_answer)
         self._calls.append(call)
         self._calls_by_name.update(dict.fromkeys(names, call))
         if not is_answer:
@@ -212,7 +225,7 @@ class ResponsesOutput:
 
     def _complete(self, call: _Call, text: str) -> Iterator[StreamEvent]:
         if not call.written.pieces and not call.written.is_done and text:
-            _add(call.written, text)
+            self._keep(call.written, text)
             yield from self._write(call, text)
         _end(call.written, text)
 
@@ -246,12 +259,6 @@ class ResponsesOutput:
             yield from self._complete(self._calls[-1], _said_by(item))
 
 
-def _add(part: _Part, text: str) -> None:
-    if part.is_done:
-        raise WireFaultError("delta_after_end", "a piece came after the end of what it belongs to")
-    part.pieces.append(text)
-
-
 def _end(part: _Part, text: str) -> None:
     if _joined(part.pieces) != text:
         raise WireFaultError("text_differs", "the end of a part repeats another text than was told")
@@ -275,13 +282,13 @@ def _is_comment(item: JsonObject) -> bool:
 
 
 def _key(said: Said, value: JsonObject) -> tuple[object, ...]:
-    at = text_of(value, "item_id"), count_of(value, "output_index"), count_of(value, "content_index")
+    at = name_of(value, "item_id"), count_of(value, "output_index"), count_of(value, "content_index")
     return (said, *at)
 
 
 def _names(item: JsonObject, value: JsonObject) -> list[str | int]:
     """Return all by which a call may be meant, the most telling first: not every server names it in every way."""
-    names = text_of(value, "item_id"), text_of(item, "id"), text_of(item, "call_id"), count_of(value, "output_index")
+    names = name_of(value, "item_id"), name_of(item, "id"), name_of(item, "call_id"), count_of(value, "output_index")
     return [name for name in names if name is not None and name != ""]
 
 
