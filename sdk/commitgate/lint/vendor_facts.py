@@ -169,7 +169,7 @@ pattern_class             E   E   I?  E?  E   E   E   E   E   E   I
 word_boundary             ?   R   I?  ?   R   R   R   R   R?  R?  I
 pattern_with_length       E?  R   I   ?   I   R   I   E   E   E   I
 format_date_time          E   E   E?  E?  E   E   E   E   E   E   E
-format_date               E   E   ?   ?   ?   ?   ?   ?   ?   ?   E
+format_date               E   E   ?   ?   E   ?   ?   ?   ?   ?   E
 format_email              E   E   ?   R?  E   E   E   E   E   R   I
 format_uuid               E   E   ?   R?  E   E   E   E   E   E   E
 format_uri                R?  E   ?   R?  E   E   E   E   O   R   I
