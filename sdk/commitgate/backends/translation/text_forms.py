@@ -10,8 +10,10 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from commitgate.automaton.grammar import TextMeaning
 from commitgate.backends.translation.graph_writing import write
 from commitgate.backends.translation.json_forms import fit
+from commitgate.backends.translation.pattern_grammar import NoGrammarError, pattern_grammar
 from commitgate.backends.translation.refusals import refusal_node
 from commitgate.backends.translation.schema_graph import Node
 from commitgate.backends.translation.shapes import SAME, WRAPPED, TextShape
@@ -49,7 +51,7 @@ def translate_text(contract: Contract[object], facts: ServerFacts) -> Translatio
         case Grammar():
             return _grammar(contract, text, facts)
         case Machine():
-            return _unsent(contract, text, facts, "no server takes state machines")
+            return _machine(contract, text, facts)
 
 
 def _choices(contract: Contract[object], choices: Choices, facts: ServerFacts) -> Translation:
@@ -102,6 +104,8 @@ def _wrapped_choices(contract: Contract[object], texts: tuple[str, ...], facts: 
 
 def _regex(contract: Contract[object], regex: Regex, facts: ServerFacts) -> Translation:
     if "regex" not in facts.forms:
+        if _has_grammars_alone(facts):
+            return _automaton(contract, regex, facts)
         return _unsent(contract, regex, facts, f"{facts.title} has no form for a regular expression")
     if facts.vendor is not None:
         if regex.flags:
@@ -113,6 +117,31 @@ def _regex(contract: Contract[object], regex: Regex, facts: ServerFacts) -> Tran
     elif regex.flags:
         return _unsent(contract, regex, facts, f"{facts.title} takes no flags of a regular expression")
     return replace(_same(contract, facts), form="regex", pattern=regex.pattern)
+
+
+def _machine(contract: Contract[object], machine: Machine, facts: ServerFacts) -> Translation:
+    if _has_grammars_alone(facts):
+        return _automaton(contract, machine, facts)
+    return _unsent(contract, machine, facts, f"{facts.title} takes no state machines")
+
+
+def _has_grammars_alone(facts: ServerFacts) -> bool:
+    return "grammar" in facts.forms and "gbnf" in facts.notations and "regex" not in facts.forms
+
+
+def _automaton(contract: Contract[object], text: Regex | Machine, facts: ServerFacts) -> Translation:
+    """Return a pattern or a machine as a grammar that has a rule for each state."""
+    meaning = contract.analysis
+    assert isinstance(meaning, TextMeaning), "what a text contract means"
+    try:
+        grammar = pattern_grammar(meaning.rules)
+    except NoGrammarError as error:
+        return _unsent(contract, text, facts, f"{facts.title} takes it as a grammar alone, and {error}")
+    found = _same(contract, facts)
+    reason = f"{facts.title} takes the same texts as a grammar"
+    rewritten = Difference(kind="rewritten", pointer="", keyword=kind_of_text(text), reason=reason)
+    differences = (rewritten, *found.differences)
+    return replace(found, form="grammar", grammar=grammar, notation="gbnf", differences=differences)
 
 
 def _grammar(contract: Contract[object], grammar: Grammar, facts: ServerFacts) -> Translation:
