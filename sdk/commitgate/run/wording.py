@@ -77,7 +77,7 @@ def undecoded(contract: Contract[object], wording: Wording) -> UnsupportedError 
         for each in translation.differences:
             if each.kind == "checked":
                 return _undecoded(each.keyword, each.pointer, each.reason)
-        if translation.form == "prompt":
+        if not translation.is_decoded:
             return _undecoded("", "", "the server is asked for it by the prompt alone")
         if translation.table:
             return None

@@ -46,6 +46,7 @@ def turn_contract(tools: ToolSet, answer: Contract[object] | None, most_calls: i
         limits=_limits(next(iter(tools)).contract.limits if answer is None else answer.limits),
         formats="assert" if answer is None else answer.formats,
         refusal=answer is not None and answer.refusal,
+        prose="keep" if answer is None else answer.prose,
         documents=documents,
     )
 
