@@ -31,9 +31,10 @@ from integration.kills import KILLS
 from integration.parts import FOLDER, Kept, Part
 from integration.probes import PROBES, matrix
 from integration.servers import NAMES, Server, ServerName, running
+from integration.tool_runs import TOOL_RUNS
 from proofs.part import ROOT, Result, Row
 
-PARTS: tuple[Part, ...] = (ANSWERS, KEYWORDS, PROBES, DISCONNECTS, KILLS)
+PARTS: tuple[Part, ...] = (ANSWERS, TOOL_RUNS, KEYWORDS, PROBES, DISCONNECTS, KILLS)
 HELD, BROKEN, UNFINISHED = 0, 1, 3
 DOCUMENT = ROOT / "docs" / "real-servers.md"
 SHOWN_FAULTS = 20
