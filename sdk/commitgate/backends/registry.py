@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from commitgate.argument import check_kind, check_text, wrong_kind
 from commitgate.backends.base import Backend
 from commitgate.errors import MisuseError, UnknownModelError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 LOCAL = "local"
 """Name of the backend that is always known."""
@@ -81,11 +84,12 @@ class BackendRegistry:
     async def aclose(self) -> None:
         """Close the backends that were made here; the caller's own are the caller's to close."""
         made, self._made = self._made, {}
-        for backend in made.values():
-            await backend.aclose()
+        async with AsyncExitStack() as closing:  # each, also where another one fails
+            for backend in made.values():
+                closing.push_async_callback(backend.aclose)
 
     def _names(self) -> str:
-        others = {found.name for found in entry_points(group=ENTRY_POINTS)}
+        others = {found.name for found in _entry_points()}
         return ", ".join(sorted({LOCAL, *REMOTE, *others, *self._given}))
 
     def _make(self, name: str) -> Backend:
@@ -95,7 +99,7 @@ class BackendRegistry:
             return LocalBackend()
         if name in REMOTE:
             return make_remote(name)
-        found = tuple(entry_points(group=ENTRY_POINTS, name=name))
+        found = [entry for entry in _entry_points() if entry.name == name]
         if not found:
             raise UnknownModelError(f"there is no backend {name!r}; the known ones are: {self._names()}")
         return _loaded(found[0])
@@ -117,6 +121,13 @@ def make_remote(name: str, **options: object) -> Backend:
     module, kind = REMOTE[name]
     make = cast("Callable[..., Backend]", getattr(import_module(f"commitgate.backends.{module}"), kind))
     return make(**{"name": name, **options})
+
+
+def _entry_points() -> tuple[EntryPoint, ...]:
+    # Looking for them costs a tenth of importing this package, and few programs have any.
+    from importlib.metadata import entry_points
+
+    return tuple(entry_points(group=ENTRY_POINTS))
 
 
 def _loaded(found: EntryPoint) -> Backend:
