@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field, replace
 from math import inf
 from types import TracebackType
 from typing import Protocol, runtime_checkable
 
 import anyio
+from anyio.lowlevel import checkpoint
 
 from commitgate.backends.api_key import KeyUnavailableError
 from commitgate.backends.base import (
@@ -87,6 +88,7 @@ class RemoteStream:
         self._response: HttpResponse | None = None
         self._events: EventReader | None = None
         self._reader: ResponseReader | None = None
+        self._unread: Iterator[list[StreamEvent]] | None = None
         self._ready: deque[StreamEvent] = deque()
         self._is_over = False
 
@@ -167,11 +169,19 @@ class RemoteStream:
 
     async def _read(self, response: HttpResponse) -> None:
         assert self._reader is not None, "a response has a reader"
-        data = await response.read()
-        if data is None:
-            self._end(*self._reader.end(is_clean=True))
-            return
-        self._ready.extend(self._reader.feed(data))
+        meant = None if self._unread is None else next(self._unread, None)
+        if meant is not None:
+            # A few bytes may be many events; the rest of the program, and limits of time, get their turn between them.
+            await checkpoint()
+        else:
+            data = await response.read()
+            if data is None:
+                self._unread = None
+                self._end(*self._reader.end(is_clean=True))
+                return
+            self._unread = self._reader.feed_slowly(data)
+            meant = next(self._unread, list[StreamEvent]())
+        self._ready.extend(meant)
         self._is_over = self._reader.is_over
 
     def _end(self, *events: StreamEvent) -> None:

@@ -9,10 +9,14 @@ from contextlib import aclosing
 
 import anyio
 import pytest
+from anyio.lowlevel import checkpoint
 from backends.remote.chat_words import ANSWER, DONE, answering, backend_at, delta, events_of, finish, request
 from backends.remote.loopback import EVENT_STREAM, Asked, Line, closed_port, loopback
 
 from commitgate.backends.base import ConnectionLost, Fault, Finish, Ping, StreamEvent, TextDelta
+from commitgate.backends.wire.response import SLICE_BYTES
+from commitgate.backends.wire.sse import SseDecoder
+from commitgate.backends.wire.wire_event import RawEvent
 from commitgate.errors import MisuseError
 from commitgate.timeouts import Timeouts
 
@@ -365,6 +369,35 @@ async def test_names_that_come_with_the_answer_are_told() -> None:
         assert (stream.identity.model_revision, stream.identity.request_id) == (None, None)
         await anext(aiter(stream))
         assert (stream.identity.model_revision, stream.identity.request_id) == ("fp-1", "c-9")
+
+
+async def test_rest_of_the_program_goes_on_while_a_few_bytes_are_many_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = gzip.compress(b"data: {}\n\n" * 50_000 + ANSWER)
+    turns = 0
+    reads_at = set[int]()
+
+    class Noting(SseDecoder):
+        def feed(self, data: bytes) -> list[RawEvent]:
+            reads_at.add(turns)
+            return super().feed(data)
+
+    async def go_on() -> None:
+        nonlocal turns
+        while True:
+            await checkpoint()
+            turns += 1
+
+    async def respond(line: Line) -> None:
+        await line.head(content_encoding="gzip")
+        await line.chunk(body)
+        await line.end()
+
+    monkeypatch.setattr("commitgate.backends.wire.response._DECODERS", {"sse": Noting})
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(go_on)
+        assert kinds(await asked_with(respond)) == [b'{"a": 1}', Finish]
+        tasks.cancel_scope.cancel()
+    assert len(reads_at) >= 50_000 * 10 // SLICE_BYTES // 4  # in which order tasks run is nobody's business
 
 
 def test_backend_of_one_event_loop_is_refused_in_another() -> None:

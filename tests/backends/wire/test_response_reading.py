@@ -20,7 +20,7 @@ from commitgate.backends.base import (
     Usage,
 )
 from commitgate.backends.wire.errors import MAX_ERROR_BODY_BYTES
-from commitgate.backends.wire.response import MAX_FINISH_CHARACTERS, ResponseReader
+from commitgate.backends.wire.response import MAX_FINISH_CHARACTERS, SLICE_BYTES, ResponseReader
 from commitgate.backends.wire.wire_event import MAX_EVENT_BYTES, Framing, WireEvent, WireFaultError
 from commitgate.backends.words import read_finish
 
@@ -271,6 +271,23 @@ def test_list_of_errors_as_an_event_is_an_error() -> None:
     (fault,) = read(sse([{"error": {"code": 503, "status": "UNAVAILABLE"}}]))
     assert isinstance(fault, Fault)
     assert (fault.kind, fault.code) == ("overload", "UNAVAILABLE")
+
+
+@pytest.mark.parametrize("is_packed", [True, False])
+def test_reading_slowly_gives_the_same_little_by_little(is_packed: bool) -> None:
+    body = sse(*[TEXT] * 1_000, STOP)
+    headers = {**SSE, "content-encoding": "gzip"} if is_packed else SSE
+    response = ResponseReader(PlainReader(), 200, headers, "sse", 0.0)
+    slices = list(response.feed_slowly(gzip.compress(body) if is_packed else body))
+    assert len(slices) == -(-len(body) // SLICE_BYTES)
+    assert [event for events in slices for event in events] == [A] * 1_000 + [FINISH]
+
+
+def test_what_means_nothing_is_one_sign_of_life_when_read_slowly_too() -> None:
+    response = ResponseReader(PlainReader(), 200, SSE, "sse", 0.0)
+    found = [event for events in response.feed_slowly(b":" * 3 * SLICE_BYTES) for event in events]
+    assert found == [Ping()]
+    assert list(response.feed_slowly(b"")) == []
 
 
 def test_names_of_events_are_handed_on() -> None:

@@ -7,7 +7,7 @@ wins over bytes behind it that are no event, and over how the line went down; no
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
@@ -30,6 +30,9 @@ from commitgate.backends.wire.packing import Unpacker
 from commitgate.backends.wire.sse import SseDecoder
 from commitgate.backends.wire.wire_event import Decoder, Framing, RawEvent, WireEvent, WireFaultError
 from commitgate.harmless import harmless
+
+SLICE_BYTES = 4_096
+"""Most bytes that are read at once, after which the rest of the program may have its turn."""
 
 MAX_FINISH_CHARACTERS = 128
 """Most characters that are kept of a server's own finish word."""
@@ -102,13 +105,36 @@ class ResponseReader:
         if self._has_ended or not data:
             return []
         was_over = self.is_over
+        events = [event for events in self._meanings(data) for event in events]
+        return events or ([] if was_over else [Ping()])
+
+    def feed_slowly(self, data: bytes) -> Iterator[list[StreamEvent]]:
+        """Yield the same little by little: a few bytes may unpack to many, and a few may be many events.
+
+        Args:
+            data: the next bytes of the body. No others are fed until all of these were taken.
+        """
+        was_over = self.is_over
+        has_meant = False
+        if not self._has_ended and data:
+            for events in self._meanings(data):
+                has_meant = has_meant or bool(events)
+                yield events
+            if not has_meant and not was_over:
+                yield [Ping()]
+
+    def _meanings(self, data: bytes) -> Iterator[list[StreamEvent]]:
+        """Yield what each slice of the unpacked body means."""
         events: list[StreamEvent] = []
         try:
             for piece in self._unpacked(data):
-                self._read(piece, events)
+                for start in range(0, len(piece), SLICE_BYTES):
+                    self._read(piece[start : start + SLICE_BYTES], events)
+                    yield events
+                    events = []
         except WireFaultError as fault:
             self._take_packing_fault(fault, events)
-        return events or ([] if was_over else [Ping()])
+            yield events
 
     def end(self, *, is_clean: bool) -> list[StreamEvent]:
         """Return what the end of the body means.
@@ -288,4 +314,4 @@ def _framing(content_type: str | None, usual: Framing) -> Framing | None:
     return "json" if media_type == "application/json" or media_type.endswith("+json") else None
 
 
-__all__ = ["MAX_FINISH_CHARACTERS", "ResponseReader"]
+__all__ = ["MAX_FINISH_CHARACTERS", "SLICE_BYTES", "ResponseReader"]
