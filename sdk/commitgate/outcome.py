@@ -7,7 +7,9 @@ Source: design, "Endings".
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import ClassVar, Generic, Literal, NoReturn, TypeAlias
 
 from typing_extensions import TypeVar
@@ -40,6 +42,19 @@ R_co = TypeVar("R_co", covariant=True, default=None)
 
 TimeoutPhase: TypeAlias = Literal["pool", "connect", "first_event", "idle", "progress", "total"]
 
+
+_ADVICE: Mapping[FaultKind, str] = MappingProxyType(
+    {
+        "rate_limit": "; call again later",
+        "overload": "; call again later",
+        "server": "; call again later",
+        "auth": "; check the key, and what it may be used for",
+        "quota": "; the account has to be topped up or its limits raised",
+        "unreachable": "; check the address, and that something runs there",
+        "untrusted": "; verify= says whom else to trust",
+        "protocol": "; check that base_url leads to a server of this kind",
+    }
+)
 
 Fallback: TypeAlias = Literal["prompt_only"]
 """``prompt_only``: JSON was asked for by the prompt alone; the gate judged it all the same."""
@@ -530,7 +545,9 @@ class Unavailable(Ending):
 
     def summary(self) -> str:
         """Return one payload-free sentence: what ended the call and what to do."""
-        return f"the backend failed ({self.kind}): {self.message}"
+        advice = "; check the model's name, and base_url" if self.status == 404 else _ADVICE.get(self.kind, "")
+        words = "" if self.detail is None else "; outcome.detail has its own words"
+        return f"the backend failed ({self.kind}): {self.message}{advice}{words}"
 
 
 Failed: TypeAlias = (

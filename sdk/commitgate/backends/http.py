@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from math import inf
 from typing import TYPE_CHECKING, Protocol, cast
+from urllib.parse import urlsplit
 
 import anyio
 from anyio.lowlevel import EventLoopToken, current_token
@@ -27,6 +28,7 @@ from commitgate.backends.base import WaitExpired
 from commitgate.backends.shelter import Shelter, run_shielded
 from commitgate.backends.transport_fault import LIBRARIES, LineLostError, fault_of, verdict_of
 from commitgate.errors import MisuseError
+from commitgate.harmless import harmless
 from commitgate.worker_thread import run_in_thread
 
 if TYPE_CHECKING:
@@ -317,7 +319,17 @@ class HttpTransport:
             max_connections=None, max_keepalive_connections=IDLE_CONNECTIONS, keepalive_expiry=KEEP_ALIVE_S
         )
         no_cookies = CookieJar(policy=DefaultCookiePolicy(allowed_domains=()))
-        return httpx.AsyncClient(verify=loop.trust, limits=limits, timeout=None, cookies=no_cookies)
+        try:
+            return httpx.AsyncClient(verify=loop.trust, limits=limits, timeout=None, cookies=no_cookies)
+        except ImportError:
+            raise MisuseError(
+                "a proxy of the environment speaks SOCKS; that needs: pip install 'httpx[socks]'"
+            ) from None
+        except (ValueError, httpx.InvalidURL):
+            # What the library says quotes the URL, and there may be a password in it.
+            raise MisuseError(
+                "a proxy of the environment (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY) must be a URL as http://host:3128"
+            ) from None
 
 
 class Place:
@@ -368,6 +380,7 @@ class _Sending:
         self._waits = waits
         self._is_shared = is_shared
         self._is_connecting = False
+        self._where = ""
         self._bare_line: _Closable | None = None
         self._shelter = Shelter(self._send, drop=_drop, grace_s=GRACE_S)
 
@@ -398,7 +411,7 @@ class _Sending:
                 if verdict == "connect_limit" and self._waits.connect_s is not None:
                     raise WaitExpired("connect", self._waits.connect_s) from error
                 if verdict != "pool":
-                    raise fault_of(error, verdict) from error
+                    raise fault_of(error, verdict, self._where) from error
             self._look_up()
 
     def _look_up(self) -> None:
@@ -432,6 +445,7 @@ class _Sending:
         step = name.partition(".")[2]
         if step in ("connect_tcp.started", "connect_unix_socket.started") and not self._is_connecting:
             self._is_connecting = True
+            self._where = _where(info, self._request.url)
             if self._waits.connect_s is not None:
                 self._shelter.limit(anyio.current_time() + self._waits.connect_s)
         elif step in ("connect_tcp.complete", "connect_unix_socket.complete"):
@@ -439,6 +453,16 @@ class _Sending:
         elif step == "send_request_headers.started" and not _is_tunnel(info):
             self._bare_line = None
             self._shelter.limit(inf)
+
+
+def _where(info: Mapping[str, object], url: str) -> str:
+    """Return whom a request is connecting to: the server of its URL, or the proxy on the way there."""
+    host, port = info.get("host"), info.get("port")
+    if not isinstance(host, str) or not isinstance(port, int):
+        return ""
+    parts = urlsplit(url)
+    is_server = (host, port) == (parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme))
+    return harmless(f"{'' if is_server else 'the proxy '}{host}:{port}")
 
 
 def _is_tunnel(info: Mapping[str, object]) -> bool:

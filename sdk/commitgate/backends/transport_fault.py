@@ -74,8 +74,14 @@ def verdict_of(error: BaseException) -> Verdict | None:
     return None
 
 
-def fault_of(error: Exception, verdict: Verdict | None) -> LineLostError | TransportFaultError:
-    """Return the fault that ends an attempt whose answer has not begun."""
+def fault_of(error: Exception, verdict: Verdict | None, where: str = "") -> LineLostError | TransportFaultError:
+    """Return the fault that ends an attempt whose answer has not begun.
+
+    Args:
+        error: what the library raised.
+        verdict: what that means.
+        where: whom it was connecting to, as ``localhost:8000``; empty where that is not known.
+    """
     causes = tuple(_causes(error))
     untrusted = next((cause for cause in causes if _is_untrusted(cause)), None)
     if untrusted is not None:
@@ -83,7 +89,9 @@ def fault_of(error: Exception, verdict: Verdict | None) -> LineLostError | Trans
     match verdict:
         case "connect":
             code, words = _unreachable(causes)
-            return TransportFaultError("unreachable", code, f"the server cannot be reached: {words}")
+            return TransportFaultError(
+                "unreachable", code, f"the server cannot be reached: {words}{where and f' ({where})'}"
+            )
         case "proxy":
             return TransportFaultError("unreachable", "proxy", "the proxy on the way to the server refused")
         case "line":

@@ -52,7 +52,8 @@ def print_report(report: ProbeReport, kept: str | None) -> None:
         )
     ]
     console.print(Text(harmless(", ".join(word for word in about if word) or "it tells no version"), style="dim"))
-    console.print(_table(report))
+    if any(result.verdict is not Verdict.NOT_TOLD for result in report.results):
+        console.print(_table(report))
     words, style = _OVERALL[report.verdict]
     console.print(Text.assemble((words, style), harmless(f": {report.reason}")))
     for line in _ending(report, kept):
@@ -70,7 +71,7 @@ def _table(report: ProbeReport) -> Table:
             table.add_row(Text(head, style="bold"))
             last = head
         verdict = Text(result.verdict.replace("_", " "), style=_style(result))
-        table.add_row(Text(f"  {harmless(result.about)}"), verdict, Text(_why(result)))
+        table.add_row(Text(f"  {harmless(result.name)}: {harmless(result.about)}"), verdict, Text(_why(result)))
     return table
 
 

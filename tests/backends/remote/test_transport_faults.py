@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import ssl
+import sys
 from types import ModuleType
 from typing import Any
 
@@ -11,7 +12,7 @@ import httpx
 import httpx2
 import pytest
 from backends.remote.chat_words import answering, backend_at, events_of, request
-from backends.remote.loopback import Asked, Line, loopback
+from backends.remote.loopback import Asked, Line, closed_port, loopback
 
 from commitgate.backends.base import ConnectionLost, Fault, Finish, WaitExpired
 from commitgate.backends.transport_fault import (
@@ -22,6 +23,7 @@ from commitgate.backends.transport_fault import (
     fault_of,
     verdict_of,
 )
+from commitgate.errors import MisuseError
 from commitgate.timeouts import Timeouts
 
 pytestmark = pytest.mark.anyio
@@ -169,3 +171,33 @@ async def test_hook_that_reads_the_answer_leaves_it_readable(library: ModuleType
     async with loopback(answering()) as server, library.AsyncClient(event_hooks=hooks) as client:
         events = await events_of(backend_at(server, http_client=client))
     assert any(isinstance(event, Finish) for event in events)
+
+
+async def test_address_where_nothing_listens_is_told() -> None:
+    address = f"127.0.0.1:{closed_port()}"
+    (fault,) = await events_of(backend_at(f"http://{address}/v1?token=s3cret"))
+    assert isinstance(fault, Fault)
+    assert fault.message == f"the server cannot be reached: nothing listens there ({address})"
+
+
+async def test_proxy_where_nothing_listens_is_told_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    address = f"127.0.0.1:{closed_port()}"
+    monkeypatch.setenv("HTTP_PROXY", f"http://user:s3cret@{address}")
+    (fault,) = await events_of(backend_at("http://server.invalid"))
+    assert isinstance(fault, Fault)
+    assert fault.message == f"the server cannot be reached: nothing listens there (the proxy {address})"
+
+
+@pytest.mark.parametrize("url", ["ftp://user:s3cret@proxy:21", "http://user:s3cret@proxy:port"])
+async def test_proxy_that_is_none_is_misuse(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    monkeypatch.setenv("HTTP_PROXY", url)
+    with pytest.raises(MisuseError, match="HTTP_PROXY") as caught:
+        await events_of(backend_at("http://server.invalid"))
+    assert "s3cret" not in str(caught.value)
+
+
+async def test_proxy_that_needs_another_package_is_misuse(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "socksio", None)
+    monkeypatch.setenv("HTTP_PROXY", "socks5://proxy:1080")
+    with pytest.raises(MisuseError, match="pip install"):
+        await events_of(backend_at("http://server.invalid"))
