@@ -12,7 +12,7 @@ from commitgate.backends.dialect import Dialect, Expected
 from commitgate.testing.conformance.law import ConformanceError, Law
 from commitgate.testing.conformance.recorded_answer import ENDED, RecordedAnswer
 from commitgate.testing.recording import Recording
-from commitgate.testing.replay import Replay, replay
+from commitgate.testing.replay import Replay
 from commitgate.testing.wire_reading import WireReading
 
 CHUNKINGS = 5
@@ -165,16 +165,35 @@ class ReadingTrial:
         split_at: tuple[int, ...] = (),
         end: Literal["clean", "reset"] | None = None,
     ) -> Replay:
-        recording = self.recording
-        end = recording.end if end is None else end
-        headers = {name: value for name, value in recording.headers.items() if name.lower() != "content-length"}
+        chunks = tuple(body[start:stop] for start, stop in pairwise((0, *sorted(split_at), len(body))))
         try:
-            return replay(self.dialect, body, status=recording.status, headers=headers, split_at=split_at, end=end)
+            return _read(self.dialect, self.recording, chunks, is_clean=(end or self.recording.end) == "clean")
         except Exception as error:
             raise self._broken(law, f"reading raised {type(error).__name__}", place) from error
 
     def _broken(self, law: Law, found: str, place: str) -> ConformanceError:
         return ConformanceError(law, found, recording=self.recording.name, place=place)
+
+
+def _read(dialect: Dialect, recording: RecordedAnswer, chunks: tuple[bytes, ...], *, is_clean: bool) -> Replay:
+    """Read an answer, or what was made of it, as one that was asked for with tools or without."""
+    reader = dialect.reader(Expected(offers_tools=recording.offers_tools))
+    played = Recording(recording.status, recording.headers, chunks, is_clean)
+    response = played.response(reader, dialect.facts.framing)
+    found = WireReading()
+    for event in played.events(response):
+        found.take(event)
+    return Replay(
+        outcome=found.outcome,
+        text=bytes(found.text).decode(errors="replace"),
+        usage=found.usage,
+        finish_native=response.finish_native,
+        terminal=reader.is_terminal,
+        tool_calls=tuple(call.joined() for call in found.calls.values()),
+        reasoning=bytes(found.reasoning).decode(errors="replace"),
+        refusal=found.refusal,
+        fault=found.fault,
+    )
 
 
 def chunkings(recording: RecordedAnswer) -> Iterator[tuple[str, tuple[int, ...]]]:
@@ -258,7 +277,7 @@ class _Reading:
         boundaries = (*recording.boundaries(dialect.facts.framing), len(recording.body))
         self.pieces = tuple(recording.body[start:stop] for start, stop in pairwise(boundaries))
         self._is_clean = recording.end == "clean"
-        reader = dialect.reader(Expected(offers_tools=True))
+        reader = dialect.reader(Expected(offers_tools=recording.offers_tools))
         alone = Recording(recording.status, recording.headers, (), self._is_clean)
         self._response = alone.response(reader, dialect.facts.framing)
         self._found = WireReading()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import anyio
 from anyio.lowlevel import checkpoint
@@ -33,6 +34,7 @@ from commitgate.timeouts import Timeouts
 SEEN_S = 1.0
 """Longest time until a server sees that its answer was left, and until a place is free again."""
 
+_CHUNKINGS = 3
 _MOST_CUTS = 6
 _LEFT = 3
 _TURNS = 20
@@ -58,7 +60,7 @@ class StreamTrial:
         """Read an answer whole, and in pieces."""
         self.server.respond = playing(recording)
         check_read(recording, await self._told(recording, "whole"), Law.ANSWER_READ, "whole")
-        for place, cuts in chunkings(recording):
+        for place, cuts in islice(chunkings(recording), _CHUNKINGS):
             self.server.respond = playing(recording, cuts)
             check_read(recording, await self._told(recording, place), Law.CUTS_FREE, place)
         boundaries = recording.boundaries(_USUAL)
@@ -125,7 +127,10 @@ class StreamTrial:
                     while (event := await anext(events, None)) is not None:
                         found.append(event)
                     follows = await anext(events, None) is not None
-        except (TimeoutError, WaitExpired) as error:
+        except WaitExpired as error:
+            what = f"the wait for a {'place' if error.phase == 'pool' else 'connection'} ran out"
+            raise ConformanceError(Law.PLACES_RETURN, what, recording=recording.name, place=place) from error
+        except TimeoutError as error:
             what = f"there was no end within {WAIT_S:g} s"
             raise ConformanceError(law, what, recording=recording.name, place=place) from error
         except Exception as error:
