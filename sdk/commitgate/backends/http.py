@@ -68,12 +68,14 @@ class HttpRequest:
         url: whole.
         headers: all that are set here.
         body: empty where there is none.
+        secret: the key among the headers; empty where there is none.
     """
 
     method: str
     url: str
     headers: Mapping[str, str] = field(repr=False)
     body: bytes = field(default=b"", repr=False)
+    secret: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,6 +230,11 @@ class HttpTransport:
         self._verify = verify
         self._connections = connections
         self._loop: _Loop | None = None
+
+    @property
+    def is_used_here(self) -> bool:
+        """Say that its connections belong to the event loop that runs now."""
+        return self._loop is not None and self._loop.token == current_token()
 
     async def take_place(self, limit_s: float | None) -> Place:
         """Wait for one of the places for requests, and take it.

@@ -97,10 +97,15 @@ class RemoteStream:
         """Return what answers, as far as it is known by now."""
         events, identity = self._events, self._identity
         if identity.model_revision is None and isinstance(events, _Telling):
-            identity = replace(identity, model_revision=_shown(events.model_revision))
+            identity = replace(identity, model_revision=self._shown(events.model_revision))
         if identity.request_id is None and isinstance(events, _Naming):
-            identity = replace(identity, request_id=_shown(events.answer_id))
+            identity = replace(identity, request_id=self._shown(events.answer_id))
         return identity
+
+    def _shown(self, name: str | None) -> str | None:
+        """Return a name that a server gave, without the key, cut and harmless."""
+        known = name if self._reader is None else self._reader.without_secret(name)
+        return None if known is None else harmless(known[:_MOST_CHARACTERS])
 
     async def __aenter__(self) -> RemoteStream:
         try:
@@ -161,10 +166,13 @@ class RemoteStream:
         assert prepared is not None, "the stream is entered first"
         timeouts = self._request.timeouts
         waits = Waits(pool_s=timeouts.pool_s, pool_until=self._pool_until, connect_s=timeouts.connect_s)
-        response = self._response = await self._transport.send(await prepared.complete(), waits)
+        request = await prepared.complete()
+        response = self._response = await self._transport.send(request, waits)
         self._events = self._dialect.reader(prepared.expected)
         framing = self._dialect.facts.framing
-        self._reader = ResponseReader(self._events, response.status, response.headers, framing, time.time())
+        self._reader = ResponseReader(
+            self._events, response.status, response.headers, framing, time.time(), secret=request.secret
+        )
         self._identity = replace(self._identity, request_id=self._reader.request_id, server_dedup=self._dedup(response))
 
     async def _read(self, response: HttpResponse) -> None:
@@ -198,11 +206,6 @@ class RemoteStream:
             return "replayed"
         is_known = self._dialect.facts.honours_keys and 200 <= response.status < 300
         return "executed" if is_known else "unknown"
-
-
-def _shown(name: str | None) -> str | None:
-    """Return a name that a server gave, cut and harmless."""
-    return None if name is None else harmless(name[:_MOST_CHARACTERS])
 
 
 __all__ = ["REPLAYED_HEADER", "Prepared", "RemoteStream"]

@@ -70,7 +70,9 @@ class RequestWriting:
         Raises:
             KeyUnavailableError: the function that gives the key did not.
         """
-        return replace(written, headers={**written.headers, **await self.key.fields()})
+        fields = await self.key.fields()
+        secret = next(iter(fields.values()), "").removeprefix("Bearer ")
+        return replace(written, headers={**written.headers, **fields}, secret=secret)
 
     def plain(self, outgoing: Outgoing, extra: Mapping[str, str], *, body: bytes, framing: Framing) -> HttpRequest:
         """Return a request that only the key is missing in.

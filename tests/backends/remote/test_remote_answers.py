@@ -212,6 +212,23 @@ async def test_redirect_is_not_followed() -> None:
     assert "secret" not in fault.message
 
 
+async def test_key_that_a_server_calls_its_answer_is_not_told() -> None:
+    key = "sk-0123456789"
+
+    async def respond(asked: Asked, line: Line) -> None:
+        told = {"id": asked.headers["authorization"], "system_fingerprint": asked.headers["authorization"]}
+        await line.head()
+        await line.chunk(b"data: %b\n\n" % json.dumps({**told, "choices": []}).encode())
+        await line.end()
+
+    async with loopback(respond) as server:
+        backend = backend_at(server, api_key=key)
+        async with backend.open(request()) as stream:
+            assert [event async for event in stream]
+            assert (stream.identity.model_revision, stream.identity.request_id) == ("Bearer ***", "Bearer ***")
+        await backend.aclose()
+
+
 async def test_redirect_to_nowhere_is_not_followed_either() -> None:
     async def send(line: Line) -> None:
         await line.head(status=302, location="http://[", content_length="0")

@@ -310,6 +310,9 @@ def test_filter_that_blocked_the_prompt_is_a_finish(body: dict[str, object]) -> 
     [
         ("https://user:secret@api.example:8443/v1/chat?key=secret#secret", "https://api.example:8443/v1/chat"),
         ("//api.example/v1", "https://api.example/v1"),
+        ("https://api.example/v1/The%20secret", "https://api.example/v1"),
+        ("https://api.example/v1/Thesecret/v2", "https://api.example/v1"),
+        ("https://api.example/v1/thesecretthesecretthesecret", "https://api.example/v1"),
         ("/login?next=secret", "where the API is"),
         ("", "where the API is"),
         ("https://" + "a" * 300 + ".example/", "where the API is"),

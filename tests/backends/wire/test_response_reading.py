@@ -290,6 +290,35 @@ def test_what_means_nothing_is_one_sign_of_life_when_read_slowly_too() -> None:
     assert list(response.feed_slowly(b"")) == []
 
 
+KEY = "sk-0123456789"
+
+
+def test_key_that_a_server_quotes_is_in_nothing_that_is_kept() -> None:
+    body = json.dumps({"error": {"message": f"no key {KEY}!", "code": KEY}, "request_id": KEY}).encode()
+    headers = {**JSON, "x-request-id": KEY, "location": f"https://{KEY}.example/v1"}
+    for status in (200, 307, 401):
+        response = ResponseReader(PlainReader(), status, headers, "sse", 0.0, secret=KEY)
+        (fault,) = [*response.feed(body), *response.end(is_clean=True)][-1:]
+        assert isinstance(fault, Fault)
+        assert KEY not in f"{fault!r}{fault.detail}{fault.message}{response.request_id}"
+        assert fault.detail == "no key ***!"
+
+
+def test_key_that_a_server_calls_its_end_is_in_no_finish_word() -> None:
+    response = ResponseReader(PlainReader(), 200, SSE, "sse", 0.0, secret=KEY)
+    (finish,) = response.feed(sse({"finish": "x" * (MAX_FINISH_CHARACTERS - 3) + KEY}))
+    assert isinstance(finish, Finish)
+    assert finish.native.endswith("xxx***")
+    assert KEY not in f"{finish!r}{response.finish_native}"
+
+
+def test_key_too_short_to_be_told_from_words_changes_none() -> None:
+    response = ResponseReader(PlainReader(), 401, JSON, "sse", 0.0, secret="k")
+    (fault,) = [*response.feed(b'{"error": "bad key"}'), *response.end(is_clean=True)][-1:]
+    assert isinstance(fault, Fault)
+    assert fault.detail == "bad key"
+
+
 def test_names_of_events_are_handed_on() -> None:
     reader = PlainReader()
     read(b"event: x\ndata: {}\n\ndata: {}\n\n", reader=reader)

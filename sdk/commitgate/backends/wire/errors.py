@@ -43,8 +43,12 @@ _CLIENT_MISTAKES = re.compile(r"json\.exception\.|param requires --jinja|unsuppo
 
 _UNAUTHORIZED = re.compile(r"\s*(?:unauthorized|invalid api key|forbidden)\b", re.IGNORECASE)
 _LOCATION = re.compile(
-    r"(?:(https?):)?//(?:[^/?#@]{0,255}@)?([A-Za-z0-9.:\[\]-]{1,255})(?=[/?#]|$)(/[A-Za-z0-9._~/-]{0,512})?"
+    r"(?:(https?):)?//(?:[^/?#@]{0,255}@)?([A-Za-z0-9.:\[\]-]{1,255})(?=[/?#]|$)"
+    r"((?:/[a-z0-9._-]{1,24}(?=[/?#]|$)){0,6})"
 )
+"""A place that a redirect leads to. Of its path only what looks like an API's is told: a server may put into it what it
+was asked."""
+
 _TAGS = re.compile(r"<(?:script|style)\b[^<]*+(?:<(?!/(?:script|style))[^<]*+)*+|<[^<>]*+>", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
 
@@ -220,7 +224,7 @@ def _redirected(status: int, location: str) -> str:
     told = f"the server answered with status {status}, a redirect, which is not followed"
     if shown is None:
         return f"{told}; set base_url to where the API is"
-    return f"{told}; base_url may have to begin with {shown[1] or 'https'}://{shown[2]}{shown[3] or ''}"
+    return f"{told}; base_url may have to begin with {shown[1] or 'https'}://{shown[2]}{shown[3]}"
 
 
 __all__ = [

@@ -37,6 +37,9 @@ SLICE_BYTES = 4_096
 MAX_FINISH_CHARACTERS = 128
 """Most characters that are kept of a server's own finish word."""
 
+_LEAST_SECRET = 8
+"""Fewest characters of a key that is one: shorter ones stand in words by chance."""
+
 _WHOLE = range(200, 204)
 """Statuses of whole answers. Others of success have no body, a part of one, or one of many answers."""
 
@@ -61,6 +64,8 @@ class ResponseReader:
         headers: header fields, their names in any case.
         framing: how the body is cut where no content type says so.
         now: POSIX time in seconds at which the head came.
+        secret: the key that the request carried, which a server may quote; it is taken out of all words that are kept
+            of it. Empty where there was none.
 
     Attributes:
         request_id: the provider's own name of the request, where its head gives one.
@@ -69,13 +74,21 @@ class ResponseReader:
     """
 
     def __init__(
-        self, reader: EventReader, status: int, headers: Mapping[str, str], framing: Framing, now: float
+        self,
+        reader: EventReader,
+        status: int,
+        headers: Mapping[str, str],
+        framing: Framing,
+        now: float,
+        *,
+        secret: str = "",
     ) -> None:
         self._reader = reader
         self._status = status
         self._headers = {name.lower(): value for name, value in headers.items()}
         self._now = now
-        self.request_id = request_id(self._headers)
+        self._secret = secret
+        self.request_id = self.without_secret(request_id(self._headers))
         self.is_over = False
         self.usage: Usage | None = None
         self._finish: Finish | None = None
@@ -98,7 +111,16 @@ class ResponseReader:
     def finish_native(self) -> str | None:
         """Return the server's own finish word, as far as it was read when the answer failed."""
         native = self._native if self.is_over else self._reader.finish_native
-        return None if native is None else _shown(native)
+        return None if native is None else self._shown(native)
+
+    def without_secret(self, words: str | None) -> str | None:
+        """Return words of a server without the key that it was asked with."""
+        return words.replace(self._secret, "***") if words and len(self._secret) >= _LEAST_SECRET else words
+
+    def _shown(self, native: str) -> str:
+        """Return a finish word, cut and harmless: a server may call its end whatever it likes."""
+        shown = self.without_secret(native[: 2 * MAX_FINISH_CHARACTERS]) or ""
+        return harmless(shown[:MAX_FINISH_CHARACTERS])[:MAX_FINISH_CHARACTERS]
 
     def feed(self, data: bytes) -> list[StreamEvent]:
         """Return what the next bytes of the body mean; a mere sign of life where they mean nothing yet."""
@@ -225,7 +247,7 @@ class ResponseReader:
 
     def _add(self, found: StreamEvent, events: list[StreamEvent]) -> None:
         if isinstance(found, Finish):
-            found = Finish(found.reason, _shown(found.native))
+            found = Finish(found.reason, self._shown(found.native))
             if self._finish is not None and found == self._finish:
                 return  # some servers say it twice
             self._finish = found
@@ -234,8 +256,13 @@ class ResponseReader:
                 return
             self.is_over = True
             self._native = self._reader.finish_native
-            if found.request_id is None and self.request_id is not None:
-                found = replace(found, request_id=self.request_id)
+            found = replace(
+                found,
+                code=self.without_secret(found.code),
+                message=self.without_secret(found.message) or "",
+                detail=self.without_secret(found.detail),
+                request_id=self.without_secret(found.request_id) or self.request_id,
+            )
         events.append(found)
 
     def _fail(self, fault: WireFaultError, events: list[StreamEvent]) -> None:
@@ -295,11 +322,6 @@ class ResponseReader:
             self._add(failure, events)
         elif is_clean and not self._has_events:
             self._fail(WireFaultError("not_events", "the body is no event stream"), events)
-
-
-def _shown(native: str) -> str:
-    """Return a finish word, cut and harmless: a server may call its end whatever it likes."""
-    return harmless(native[:MAX_FINISH_CHARACTERS])[:MAX_FINISH_CHARACTERS]
 
 
 def _framing(content_type: str | None, usual: Framing) -> Framing | None:
