@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from commitgate.argument import check_kind, check_text, wrong_kind
 from commitgate.backends.base import Backend
-from commitgate.errors import MisuseError, UnknownModelError
+from commitgate.errors import BackendError, CommitgateError, MisuseError, UnknownModelError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -70,6 +70,7 @@ class BackendRegistry:
         Raises:
             MisuseError: it is no text; or the environment does not say where the server is, or has no key for it.
             UnknownModelError: there is no such backend.
+            BackendError: what another package brings under that name cannot be loaded or made.
         """
         check_text("model", model)
         if not model.strip():
@@ -102,6 +103,9 @@ class BackendRegistry:
         found = [entry for entry in _entry_points() if entry.name == name]
         if not found:
             raise UnknownModelError(f"there is no backend {name!r}; the known ones are: {self._names()}")
+        if len({each.value for each in found}) > 1:
+            places = " and ".join(sorted(each.value for each in found))
+            raise MisuseError(f"several packages bring a backend {name!r}: {places}; uninstall all but one")
         return _loaded(found[0])
 
 
@@ -131,11 +135,20 @@ def _entry_points() -> tuple[EntryPoint, ...]:
 
 
 def _loaded(found: EntryPoint) -> Backend:
-    make: object = found.load()
+    point = f"the entry point {found.name!r} of {ENTRY_POINTS}"
+    try:
+        make: object = found.load()
+    except Exception as error:
+        raise BackendError(f"{point} cannot be loaded: {type(error).__name__} in {found.value}") from error
     if not callable(make):
-        raise MisuseError(f"the entry point {found.name!r} of {ENTRY_POINTS} names nothing that can be called")
-    backend: object = make()
-    _check_backend(f"what the entry point {found.name!r} of {ENTRY_POINTS} makes", backend)
+        raise MisuseError(f"{point} names nothing that can be called")
+    try:
+        backend: object = make()
+    except CommitgateError:
+        raise
+    except Exception as error:
+        raise BackendError(f"what {point} names did not make a backend: {type(error).__name__}") from error
+    _check_backend(f"what {point} makes", backend)
     return cast(Backend, backend)
 
 
