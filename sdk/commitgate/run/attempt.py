@@ -121,7 +121,10 @@ class Attempt:
             return verdict
         if isinstance(verdict, Whole):
             self._show_restored(self._restorer.finish())
-            return Whole(bytes(self._restored))
+            text = bytes(self._restored)
+            if self._request.tools is not None:
+                self._facts.turn = text
+            return Whole(text)
         # What is no value as it was received cannot be put into shape, so no layer could say more of it.
         return verdict.violation if isinstance(verdict, Outside) else verdict
 

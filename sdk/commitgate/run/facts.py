@@ -53,6 +53,8 @@ class Facts:
         most_tokens: limit on the tokens of the last request's answer.
         last: how the last request ended, where it did not choose a value.
         gate: judges the last attempt.
+        turn: text of its turn of tools, put back into the contract's shape; None where it came in that shape. Calls
+            are taken from it, and what was left out must not come back as null.
         is_close_failed: its stream could not be closed, or not in time.
         layers: records of the layers that the text was taken through.
         value_digest: as in the receipt.
@@ -73,6 +75,7 @@ class Facts:
     most_tokens: int | None = None
     last: Failed | None = None
     gate: Gate | None = None
+    turn: bytes | None = field(default=None, repr=False)
     is_close_failed: bool = False
     layers: list[LayerRecord] = field(default_factory=list[LayerRecord])
     value_digest: str | None = None
@@ -93,6 +96,8 @@ class Facts:
     @property
     def text(self) -> str:
         """Return the answer's text so far."""
+        if self.turn is not None:
+            return self.turn.decode(errors="replace")
         return "" if self.gate is None else self.gate.evidence.text.decode(errors="replace")
 
     @property
@@ -103,7 +108,7 @@ class Facts:
     def begin_attempt(self, now: float, *, waited_s: float = 0.0) -> None:
         """Note that a request goes out, and after which wait; what the last attempt measured is forgotten."""
         self.attempts += 1
-        self.gate = self.identity = self.value_digest = None
+        self.gate = self.turn = self.identity = self.value_digest = None
         self.layers = []
         self.is_close_failed = False
         self._waited_s = waited_s
