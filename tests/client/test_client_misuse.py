@@ -143,7 +143,6 @@ WRONG_VALUES: list[tuple[Callable[..., object], dict[str, object], str]] = [
     (Message, {"role": "user", "content": " \n"}, "content is blank"),
     (Message, {"role": "user", "content": SURROGATE}, "content must be text that UTF-8 can encode"),
     (Sampling, {"temperature": "1"}, "temperature must be a number, found str"),
-    (Sampling, {"temperature": None}, "temperature must be a number, found NoneType"),
     (Sampling, {"temperature": True}, "temperature must be a number, found bool"),
     (Sampling, {"temperature": 10**400}, "temperature must be a number, found one that is not finite"),
     (Sampling, {"top_p": "1"}, "top_p must be a number, found str"),
