@@ -105,12 +105,13 @@ def test_the_grammar_of_a_machine_holds_exactly_its_texts(walked: Walked, seed: 
         (Regex(""), 'root ::= ""'),
         (Regex("[0-9]{2}"), "root ::= [0-9] s1\ns1 ::= [0-9]"),
         (Regex("a*"), 'root ::= "" | [a] root'),
+        (Regex("[acdfghjklm]"), "root ::= [acdf-hj-m]"),
         (Regex("ab", "i"), "root ::= [Aa] s1\ns1 ::= [Bb]"),
         (Regex("(?:ab|cd)*"), 'root ::= "" | [a] s1 | [c] s2\ns1 ::= [b] root\ns2 ::= [d] root'),
         (Regex(r"[\]\[^\-\\\n\x00é日😀]"), r"root ::= [\x00\x0A\x2D\x5B-\x5E\xE9\u65E5\U0001F600]"),
         (Regex(".{2}", "s"), "root ::= c0 s1\ns1 ::= c0\nc0 ::= [\\x00-\\uD7FF\\uE000-\\U0010FFFF]"),
     ],
-    ids=["nothing", "row", "loop", "either-case", "choice", "escapes", "shared-class"],
+    ids=["nothing", "row", "loop", "ranges", "either-case", "choice", "escapes", "shared-class"],
 )
 def test_a_state_is_a_rule(regex: Regex, grammar: str) -> None:
     assert written(regex) == grammar
