@@ -7,7 +7,8 @@ from client.scripts import GOOD, PAY, PAYMENT, STOP, Pay, Payments, client_with
 
 from commitgate import Committed, Contract, Invalid, Preview, Risk, Truncated, Unsupported, Violated
 from commitgate.backends.base import Standing
-from commitgate.backends.translation import Difference, Form, Restorer, Translation
+from commitgate.backends.dialects.openai_chat import OpenAIChatDialect
+from commitgate.backends.translation import Difference, Form, Restorer, Translation, translate
 from commitgate.backends.translation.shapes import TextShape
 from commitgate.backends.translation.unwrapping import Unwrapping
 from commitgate.errors import MisuseError, UnsupportedError
@@ -265,3 +266,38 @@ async def test_replacement_characters_are_told() -> None:
     outcome = await ask(ScriptedBackend([{"text": '{"amount":1,"to":"b\ufffd"}'}, STOP]))
     assert isinstance(outcome, Committed)
     assert outcome.receipt.warnings == ("replacement_character",)
+
+
+OPTIONAL = {
+    "type": "object",
+    "properties": {"amount": {"type": "integer"}, "note": {"type": "string"}},
+    "required": ["amount"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "pointers"),
+    [
+        ('{"amount":"1","note":null}', ["/amount"]),
+        ('{"amount":1,"note":2}', ["/note"]),
+        ('{"note":null}', [""]),
+        ('[{"note":null}]', [""]),
+    ],
+)
+async def test_fault_is_named_in_the_contracts_shape(text: str, pointers: list[str]) -> None:
+    contract = Contract.json_schema(OPTIONAL)
+    said = translate(contract, OpenAIChatDialect().facts)
+    assert not said.shape.is_same
+    backend = Server([{"text": text}, STOP], sent=said.sent, shape=said.shape, tells_in_finish=True)
+    outcome = await ask(backend, contract)
+    assert isinstance(outcome, Invalid)
+    assert [failure.pointer for failure in outcome.failures] == pointers
+
+
+@pytest.mark.parametrize("text", ['{"amount":1,"note":nul', '{"amount":1,"amount":2,"note":null}', "note: null"])
+async def test_text_without_a_shape_is_a_violation(text: str) -> None:
+    contract = Contract.json_schema(OPTIONAL)
+    said = translate(contract, OpenAIChatDialect().facts)
+    backend = Server([{"text": text}, STOP], sent=said.sent, shape=said.shape, tells_in_finish=True)
+    assert isinstance(await ask(backend, contract), Violated)

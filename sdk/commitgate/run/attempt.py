@@ -26,6 +26,7 @@ from commitgate.backends.base import (
 from commitgate.errors import LimitExceededError
 from commitgate.gate.gate import Gate
 from commitgate.gate.states import State
+from commitgate.gate.strict_parse import Parsed, strict_parse
 from commitgate.gate.verdict import Outside, Verdict, Whole
 from commitgate.limits import Limits
 from commitgate.outcome import Receipt, TimedOut, Violated
@@ -125,8 +126,17 @@ class Attempt:
             if self._request.tools is not None:
                 self._facts.turn = text
             return Whole(text)
-        # What is no value as it was received cannot be put into shape, so no layer could say more of it.
-        return verdict.violation if isinstance(verdict, Outside) else verdict
+        return self._outside_in_shape(verdict) if isinstance(verdict, Outside) else verdict
+
+    def _outside_in_shape(self, outside: Outside) -> Verdict:
+        """Return the text for the layers to name its fault, or the violation where it has no shape to be put into."""
+        translation = self._request.translation
+        assert translation is not None, "only a translation has another shape"
+        nesting = self._request.contract.limits.nesting
+        if translation.shape.is_wrapped or not isinstance(strict_parse(outside.text, nesting=nesting), Parsed):
+            return outside.violation
+        restorer = translation.shape.restorer()
+        return replace(outside, text=restorer.feed(outside.text) + restorer.finish())
 
     async def _exchange(self) -> TimedOut | Violated | None:
         """Open a stream, read and close it; trouble in closing changes nothing of what was read."""
