@@ -55,6 +55,8 @@ def test_ending_says_what_it_carries(shell: Shell) -> None:
     assert report["layer"] == "schema"
     assert report["failures"][0]["pointer"] == "/priority"
     assert report["message"]
+    failed = shell.scripted([{"fault": "auth", "message": "status 401", "status": 401}]).report
+    assert failed["message"].startswith("the backend failed (auth): status 401; check the key")
     cut = shell.scripted([{"text": '{"priority'}, {"finish": "length"}]).report
     assert cut["partial_text"] == '{"priority'
     assert cut["kind"] == "max_tokens"

@@ -4,9 +4,14 @@ import os
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
+from io import StringIO
 
 import pytest
 from cli.command_shell import WHOLE, Shell
+from rich.console import Console
+
+from commitgate.cli.terminal import print_ending
+from commitgate.outcome import Receipt, Unavailable
 
 STOP = {"finish": "stop"}
 HOSTILE = '{"priority": "low", "summary": "\\u001b[2J[bold]own[/bold]\u202e"}'
@@ -81,3 +86,14 @@ def test_model_text_steers_no_terminal(shell: Shell) -> None:
     assert "\\u001b[2J[bold]own[/bold]\\u202e" in terminal.seen
     assert "\x1b[2J" not in terminal.seen
     assert "\u202e" not in terminal.seen
+
+
+def test_words_of_a_server_that_failed_are_shown_and_steer_no_terminal() -> None:
+    written = StringIO()
+    detail = "no model of that name\x1b[2J"
+    print_ending(
+        Console(file=written, width=200),
+        Unavailable(kind="bad_request", message="m", detail=detail, receipt=Receipt()),
+        [],
+    )
+    assert "no model of that name\\u001b[2J" in written.getvalue()

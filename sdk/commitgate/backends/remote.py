@@ -143,6 +143,11 @@ class RemoteBackend:
         """Say that a refusal or a filter may be told in the finish word alone, behind text."""
         return self._dialect.facts.tells_in_finish
 
+    @property
+    def is_used_here(self) -> bool:
+        """Say that its connections belong to the event loop that runs now."""
+        return self._transport.is_used_here
+
     def open(self, request: GenerationRequest) -> AbstractAsyncContextManager[EventStream]:
         """Start one attempt. The request is sent when the first event is asked for.
 

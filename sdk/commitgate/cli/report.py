@@ -19,9 +19,11 @@ from commitgate.outcome import Ending, Outcome
 def outcome_report(outcome: Outcome[object, object]) -> dict[str, object]:
     """Return an ending as plain data: its name, exit code and value first, then all it carries, the receipt last."""
     report: dict[str, object] = {"outcome": outcome.name, "exit_code": int(of_outcome(outcome)), "value": None}
-    if isinstance(outcome, Ending):
-        report["message"] = outcome.summary()
     carried = {entry.name: plain(getattr(outcome, entry.name)) for entry in fields(outcome)}
+    if isinstance(outcome, Ending):
+        # The whole sentence, also where an ending has a part of it under that name.
+        report["message"] = outcome.summary()
+        carried.pop("message", None)
     receipt = carried.pop("receipt")
     return report | carried | {"receipt": receipt}
 

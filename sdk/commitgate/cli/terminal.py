@@ -12,7 +12,7 @@ from rich.text import Text
 from commitgate.cli.drawing import draw_bar, draw_stage, draw_value
 from commitgate.harmless import harmless
 from commitgate.json_value import JsonValue
-from commitgate.outcome import Committed, Outcome, Receipt
+from commitgate.outcome import Committed, Outcome, Receipt, Unavailable, Unsupported
 from commitgate.preview import Preview, Reset
 
 _FRAMES_PER_SECOND = 12
@@ -85,6 +85,8 @@ def print_ending(console: Console, outcome: Outcome[JsonValue, object], last_pre
             for line in last_preview:
                 console.print(line)
         console.print(Text.assemble((outcome.name, "bold red"), ": ", harmless(outcome.summary())))
+        if isinstance(outcome, Unavailable | Unsupported) and outcome.detail is not None:
+            console.print(Text(f"the server's words: {harmless(outcome.detail)}", style="dim"))
     console.print(Text(_receipt_line(outcome.receipt), style="dim"))
 
 

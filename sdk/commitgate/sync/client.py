@@ -25,6 +25,7 @@ from commitgate.run.approval import PendingApproval
 from commitgate.run.conversation import MessageLike, PromptSchema
 from commitgate.run.order import DEFAULT_APPROVAL_EXPIRES_S, InProgress, Require
 from commitgate.sync.bridge import Bridge
+from commitgate.sync.connections import WithConnections
 from commitgate.sync.structured_run import StructuredRun
 from commitgate.sync.tools_face import ToolsFace
 from commitgate.timeouts import DEFAULT_LEASE_S, Timeouts
@@ -43,7 +44,8 @@ class Client(ToolsFace):
     """Make calls that block. Use it with ``with``; leaving it cancels what still runs and finishes commits.
 
     Args:
-        backends: backends by name; ``local`` is always known. They stay the caller's to close.
+        backends: backends by name; ``local`` is always known. They stay the caller's; of those that ask
+            a server, the connections are closed when the client is left.
         retry_budget: bounds the retries of all calls together; may be shared by clients.
         ledger: a ledger, which stays the caller's to close; the path of a SQLite file; None for the file that
             ``COMMITGATE_LEDGER`` names, or else one in the user's data folder. Opened with the first operation key.
@@ -69,7 +71,7 @@ class Client(ToolsFace):
         self._client = asynchronous.Client(
             backends=backends, ledger=ledger, retry_budget=retry_budget, lease_s=lease_s, reviewed=reviewed
         )
-        self._bridge = Bridge(self._client, "client")
+        self._bridge = Bridge(WithConnections(self._client, (backends or {}).values()), "client")
 
     def __enter__(self) -> Self:
         """Start the client's thread.
