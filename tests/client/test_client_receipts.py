@@ -199,3 +199,11 @@ async def test_mass_that_is_no_number_is_left_out(mass: float) -> None:
         receipt = (await run.outcome()).receipt
     assert masses[-1] == 0.5
     assert (receipt.legal_mass_min, receipt.legal_mass_mean) == (0.5, 0.5)
+
+
+@pytest.mark.parametrize("count", [10**400, 2**60, 1, 0])
+async def test_counts_that_say_no_time_give_none(count: int) -> None:
+    outcome = await ask([{"text": PAYMENT[:9]}, {"text": PAYMENT[9:]}, {"usage": [1, count]}, STOP])
+    assert isinstance(outcome, Committed)
+    assert outcome.receipt.time_per_token_s is None
+    assert outcome.receipt.usage.output_tokens == count

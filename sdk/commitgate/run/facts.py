@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 E = TypeVar("E", bound=Ending)
 
+_MOST_TOKENS = 1_000_000_000
+
 _REPLACEMENT = "\ufffd".encode()
 
 
@@ -278,7 +280,10 @@ class Facts:
         tokens = self._tokens
         if tokens is None and self.gate is not None:
             tokens = _of_answer(self.gate.evidence.usage)
-        return None if tokens is None or tokens < 2 else (self._last_text_at - self._first_text_at) / (tokens - 1)
+        # A backend may count what no float can hold, and what nobody can have written.
+        if tokens is None or not 2 <= tokens <= _MOST_TOKENS:
+            return None
+        return (self._last_text_at - self._first_text_at) / (tokens - 1)
 
     def _all_layers(self) -> tuple[LayerRecord, ...]:
         ran = {record.layer: record for record in (*self._stream_layers(), *self.layers)}
