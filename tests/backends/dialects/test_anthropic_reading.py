@@ -330,6 +330,7 @@ class TestWholeMessages:
         ((open_block(0), text("a", 1)), "delta_without_block"),
         ((open_block(0), text("a", None)), "delta_without_block"),
         ((open_block(0), close_block(0), text("a")), "delta_without_block"),
+        ((begin(),), "message_repeated"),
         ((close_block(0),), "stop_without_block"),
         ((open_block(0), close_block(0), close_block(0)), "stop_without_block"),
         ((open_block(0), close_block(None)), "stop_without_block"),

@@ -208,6 +208,8 @@ def test_character_in_two_halves_is_one() -> None:
         {"candidates": [{"content": {"parts": [{"functionCall": "x"}]}}]},
         {"candidates": [{"content": {"parts": [{"functionCall": {"args": {}}}]}}]},
         {"candidates": [{"content": {"parts": [{"functionCall": {"name": "a", "args": "{}"}}]}}]},
+        {"candidates": [{"content": {"parts": [{"text": "1", "thought": "true"}]}}]},
+        {"candidates": [{"content": {"parts": [{"functionCall": {"name": "a", "willContinue": 1}}]}}]},
         {"candidates": [{"finishReason": 1}]},
         {"promptFeedback": "x"},
         {"usageMetadata": {"promptTokenCount": -1}},

@@ -268,6 +268,7 @@ def test_grammar_in_force_is_kept(settings: dict[str, Any], grammar: str | None)
                 {"token": {"text": "x"}, "generated_text": 1},
                 {"token": {"text": "x"}, "details": []},
                 tgi("", details={"finish_reason": 1}),
+                {"token": {"text": "a", "special": "true"}},
                 tgi("", details={"finish_reason": "length", "generated_tokens": -1}),
                 {"generated_text": "x", "details": {"prefill": 1}},
             )
@@ -278,6 +279,7 @@ def test_grammar_in_force_is_kept(settings: dict[str, Any], grammar: str | None)
                 {"content": 1},
                 {"content": "", "stop": 1},
                 llama("", stop=True, stop_type=1),
+                llama("", stop=True, stop_type="eos", truncated="true"),
                 llama("", stop=True, stop_type="eos", tokens_predicted="9"),
                 llama("", stop=True, stop_type="eos", generation_settings=[]),
             )

@@ -324,9 +324,20 @@ def test_text_behind_the_end_is_given_to_whoever_judges_it() -> None:
     assert found.text == WHOLE.encode() + b" more"
 
 
-def test_a_second_end_changes_nothing() -> None:
-    again = say("incomplete", response=response("incomplete", incomplete_details={"reason": "max_output_tokens"}))
-    assert read_stream(*USUAL, again).ends == [STOP]
+def test_a_second_end_that_says_another_thing_spoils_the_answer() -> None:
+    cut = {"reason": "max_output_tokens"}
+    other = say("incomplete", response=response("incomplete", incomplete_details=cut))
+    failed = say("failed", response=response("failed", error={"code": "server_error", "message": "gone"}))
+    assert read_stream(*USUAL, USUAL[-1]).ends == [STOP]
+    assert read_stream(*USUAL, other).ends == [STOP, Finish(FinishReason.LENGTH, "incomplete:max_output_tokens")]
+    assert [type(end) for end in read_stream(*USUAL, failed).ends] == [Finish, Fault]
+
+
+def test_a_complete_response_that_says_why_it_is_not_is_incomplete() -> None:
+    said = response("completed", message(WHOLE), incomplete_details={"reason": "max_output_tokens"})
+    cut = Finish(FinishReason.LENGTH, "incomplete:max_output_tokens")
+    assert read_stream(*USUAL[:-1], say("completed", response=said)).ends == [cut]
+    assert read_body(json.dumps(said).encode()).ends == [cut]
 
 
 def test_an_answer_that_reached_its_limit_is_cut_whatever_it_says() -> None:

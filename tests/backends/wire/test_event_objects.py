@@ -63,6 +63,16 @@ def test_nesting_has_a_limit(depth: int, is_fine: bool) -> None:
             read_event(RawEvent(data))
 
 
+@pytest.mark.parametrize(("depth", "is_fine"), [(MAX_EVENT_NESTING - 3, True), (MAX_EVENT_NESTING - 2, False)])
+def test_nesting_is_that_of_the_deepest_place_whichever_brackets_lead_there(depth: int, is_fine: bool) -> None:
+    raw = RawEvent(b'{"a":[{},[],"]]}}",' + b"[" * depth + b"{}" + b"]" * depth + b",[]]}")
+    if is_fine:
+        assert read_event(raw) is not None
+    else:
+        with pytest.raises(WireFaultError, match="nested deeper"):
+            read_event(raw)
+
+
 def test_event_that_is_too_deep_for_the_stack_is_a_fault() -> None:
     raw = RawEvent(b'{"a":' * 250 + b"1" + b"}" * 250)
 

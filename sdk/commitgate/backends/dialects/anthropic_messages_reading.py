@@ -73,6 +73,7 @@ class AnthropicMessagesReader:
         self._text = TextJoiner()
         self._usage: JsonObject = {}
         self._held_bytes = 0
+        self._has_begun = False
         self._is_stream = False
         self.finish_native: str | None = None
         self.is_terminal = False
@@ -120,6 +121,9 @@ class AnthropicMessagesReader:
                 return (read_error(value),) if kind == "error" or value.get("error") else ()
 
     def _start_message(self, value: JsonObject) -> Iterable[StreamEvent]:
+        if self._has_begun:
+            raise WireFaultError("message_repeated", "a message began within another one")
+        self._has_begun = True
         message = object_of(value, "message")
         if message is not None:
             self._note(message)

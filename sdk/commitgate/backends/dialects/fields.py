@@ -48,6 +48,18 @@ def count_of(holder: JsonObject, key: str) -> int | None:
     raise _wrong(key, "a count")
 
 
+def flag_of(holder: JsonObject, key: str) -> bool:
+    """Return a member that must be true or false; False where it is absent.
+
+    Raises:
+        WireFaultError: it is something else.
+    """
+    value = holder.get(key)
+    if value is None or isinstance(value, bool):
+        return value is True
+    raise _wrong(key, "true or false")
+
+
 def object_of(holder: JsonObject, key: str) -> JsonObject | None:
     """Return a member that must be an object.
 
@@ -89,4 +101,4 @@ def _wrong(key: str, wanted: str) -> WireFaultError:
     return WireFaultError("wrong_type", f"{key} is something else than {wanted}")
 
 
-__all__ = ["MAX_NAME_CHARACTERS", "array_of", "count_of", "name_of", "object_of", "objects_of", "text_of"]
+__all__ = ["MAX_NAME_CHARACTERS", "array_of", "count_of", "flag_of", "name_of", "object_of", "objects_of", "text_of"]

@@ -22,7 +22,7 @@ from commitgate.backends.base import (
     Usage,
 )
 from commitgate.backends.dialect import Expected
-from commitgate.backends.dialects.fields import count_of, name_of, object_of, objects_of, text_of
+from commitgate.backends.dialects.fields import count_of, flag_of, name_of, object_of, objects_of, text_of
 from commitgate.backends.dialects.gemini_pieces import ArgumentPieces
 from commitgate.backends.dialects.raw_slice import items_of, raw_value
 from commitgate.backends.text_join import TextJoiner
@@ -114,14 +114,14 @@ class GeminiReader:
                     raw_parts = items_of(raw_value(data, ("candidates", position, "content", "parts")))
                 events.extend(self._call(call, raw_parts[at]))
             elif text := text_of(part, "text"):
-                if part.get("thought") is True:
+                if flag_of(part, "thought"):
                     events.append(ReasoningDelta(self._thoughts.feed(text)))
                 else:
                     events.append(self._text_kind(self._text.feed(text)))
 
     def _call(self, call: JsonObject, raw: bytes) -> Iterator[StreamEvent]:
         name = text_of(call, "name")
-        is_continued = call.get("willContinue") is True
+        is_continued = flag_of(call, "willContinue")
         if self._open_call is None:
             if not call and self._has_pieces:  # one that came in pieces and had ended is closed once more
                 return

@@ -19,7 +19,7 @@ from commitgate.backends.base import (
 from commitgate.backends.dialect import Answer, Expected, Outgoing, ServerFacts, ServerIdentity
 from commitgate.backends.dialects.chat_dialect import asked
 from commitgate.backends.dialects.chat_writing import drawing_of, not_in_form, translation_of, without_thoughts
-from commitgate.backends.dialects.fields import count_of, object_of, text_of
+from commitgate.backends.dialects.fields import count_of, flag_of, object_of, text_of
 from commitgate.backends.dialects.identity_reading import is_ready, names, object_in, objects, word
 from commitgate.backends.dialects.native_request import Template, raw_prompt, schema_of
 from commitgate.backends.text_join import TextJoiner
@@ -153,11 +153,12 @@ class LlamaCppCompletionReader:
         read, written = count_of(value, "tokens_evaluated"), count_of(value, "tokens_predicted")
         if read is not None or written is not None:
             yield Usage(input_tokens=read, output_tokens=written)
+        is_truncated = flag_of(value, "truncated")
         self._finish_native = text_of(value, "stop_type") or None
         self._is_over = True
         if self._finish_native is None:
             yield Finish(FinishReason.UNKNOWN, "")
-        elif value.get("truncated") is True:  # the context was full: some of it was dropped to go on
+        elif is_truncated:  # the context was full: some of it was dropped to go on
             yield Finish(FinishReason.LENGTH, self._finish_native)
         else:
             yield read_finish(self._finish_native)

@@ -50,6 +50,7 @@ class OpenAIResponsesReader:
         self._most_tokens = expected.most_tokens
         self._output = ResponsesOutput(expected)
         self._thoughts = TextJoiner()
+        self._status: str | None = None
         self.finish_native: str | None = None
         self.is_terminal = False
         self.model_revision: str | None = None
@@ -65,6 +66,8 @@ class OpenAIResponsesReader:
         """Return what one whole response means."""
         value = event.value or {}
         status = text_of(value, "status")
+        if status == "completed" and text_of(object_of(value, "incomplete_details") or {}, "reason"):
+            status = "incomplete"
         if status is None or "output" not in value:
             if value.get("error"):
                 return (read_error(value),)
@@ -130,12 +133,16 @@ class OpenAIResponsesReader:
             self.echoed_format = object_of(text, "format") or self.echoed_format
 
     def _end_stream(self, value: JsonObject, told: str) -> Iterable[StreamEvent]:
-        if self.is_terminal:
-            return ()
         response = object_of(value, "response") or {}
         status = text_of(response, "status") or told
         # Some servers send the event of a complete response for every one; what else is told, in either place, counts.
-        return self._end(response, told if status == "completed" else status, is_stream=True)
+        status = told if status == "completed" else status
+        if status == "completed" and text_of(object_of(response, "incomplete_details") or {}, "reason"):
+            status = "incomplete"
+        if self.is_terminal:  # said once more, it means nothing; another end spoils the answer
+            return () if status == self._status else (_ending(response, status),)
+        self._status = status
+        return self._end(response, status, is_stream=True)
 
     def _end(self, response: JsonObject, status: str, *, is_stream: bool = False) -> Iterator[StreamEvent]:
         """Read how a response ended. The end counts once all of it was read without a fault."""

@@ -19,7 +19,7 @@ from commitgate.backends.base import (
 from commitgate.backends.dialect import Answer, Expected, Outgoing, ServerFacts, ServerIdentity
 from commitgate.backends.dialects.chat_dialect import asked
 from commitgate.backends.dialects.chat_writing import not_in_form, translation_of, without_thoughts
-from commitgate.backends.dialects.fields import array_of, count_of, object_of, text_of
+from commitgate.backends.dialects.fields import array_of, count_of, flag_of, object_of, text_of
 from commitgate.backends.dialects.native_request import Template, raw_prompt, schema_of
 from commitgate.backends.dialects.tgi_chat import identify_tgi
 from commitgate.backends.text_join import TextJoiner
@@ -116,7 +116,7 @@ class TgiGenerateReader:
         if token is None and value.get("generated_text") is not None:
             return self.read_whole(event)
         events: list[StreamEvent] = []
-        text = None if token is None or token.get("special") is True else text_of(token, "text")
+        text = None if token is None or flag_of(token, "special") else text_of(token, "text")
         if text:
             events.append(TextDelta(self._text.feed(text)))
         if text_of(value, "generated_text") is not None or object_of(value, "details") is not None:

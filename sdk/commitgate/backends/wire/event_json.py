@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from array import array
+from itertools import accumulate
 from typing import cast
 
 from commitgate.backends.wire.wire_event import RawEvent, WireEvent, WireFaultError
@@ -15,7 +17,9 @@ MAX_EVENT_NESTING = 256
 _DONE = b"[DONE]"
 _BLANK = b" \t\r\n"
 _STRINGS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
-_BRACKETS = re.compile(rb"[][{}]")
+_OTHERS = bytes(set(range(256)) - set(b"[]{}"))
+_STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
+"""Each opening bracket as one step down, each closing one as a step up, which is -1 as a signed byte."""
 
 
 def read_event(raw: RawEvent) -> WireEvent | None:
@@ -54,11 +58,9 @@ def read_object(data: bytes) -> JsonObject:
 
 
 def _depth(data: bytes) -> int:
-    depth = deepest = 0
-    for bracket in _BRACKETS.findall(_STRINGS.sub(b"", data)):
-        depth += 1 if bracket in b"[{" else -1
-        deepest = max(deepest, depth)
-    return deepest
+    # Without a step of the interpreter for each bracket: an event may have a million.
+    steps = array("b", _STRINGS.sub(b"", data).translate(_STEPS, _OTHERS))
+    return max(accumulate(steps), default=0)
 
 
 __all__ = ["MAX_EVENT_NESTING", "read_event", "read_object"]
