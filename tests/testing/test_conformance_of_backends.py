@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import replace
 from itertools import count
 
 import anyio
+import httpx
 import pytest
 from testing.recorded_answers import TEXT, answers_of, chat_answer, whole_answer
 
@@ -23,6 +25,7 @@ from commitgate.backends.base import (
     Message,
     Ping,
     StreamEvent,
+    TextDelta,
     WaitExpired,
 )
 from commitgate.backends.dialect import Dialect
@@ -57,10 +60,19 @@ def made(dialect: Callable[[], Dialect] = VllmChatDialect) -> Callable[[str], Re
     return lambda url: RemoteBackend(dialect(), base_url=url, api_key=KEY, connections=1)
 
 
+def one_of_each_kind(answers: Iterable[RecordedAnswer]) -> list[RecordedAnswer]:
+    """Return one answer of each reading, with calls and without, with a contract and without; a line is slow."""
+    kinds = {
+        (each.outcome, each.offers_tools, each.contract is None, each.end, bool(each.reasoning)): each
+        for each in answers
+    }
+    return list(kinds.values())
+
+
 @pytest.mark.parametrize("name", sorted(DIALECTS))
 async def test_backend_keeps_the_laws(name: str) -> None:
     dialect = OF_TEXTS.get(name, DIALECTS[name])
-    tried = await check_backend(made(dialect), answers_of(name), key=KEY)
+    tried = await check_backend(made(dialect), one_of_each_kind(answers_of(name)), key=KEY)
     assert tried | NOT_FOR_ALL >= {law for law in laws() if law.of != "dialect"}
 
 
@@ -270,6 +282,48 @@ async def test_wrong_backend_is_caught(kind: Callable[[str], Backend], law: Law)
     assert raised.value.law is law
     assert raised.value.place
     assert not any(word in str(raised.value) for word in ("Quito", KEY))
+
+
+class PerChunk:
+    """Be a backend without a dialect, that takes each chunk of the network for whole lines."""
+
+    name = "per-chunk"
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def open(self, request: GenerationRequest) -> AbstractAsyncContextManager[EventStream]:
+        return self._open(request)
+
+    async def aclose(self) -> None:
+        pass
+
+    @asynccontextmanager
+    async def _open(self, request: GenerationRequest) -> AsyncGenerator[EventStream]:
+        identity = BackendIdentity(backend=self.name, model=request.model)
+        async with (
+            httpx.AsyncClient() as client,
+            client.stream("POST", self._url, headers={"idempotency-key": request.idempotency_key}) as response,
+            aclosing(self._events(response)) as events,
+        ):
+            yield OddStream(identity, events)
+
+    async def _events(self, response: httpx.Response) -> AsyncGenerator[StreamEvent]:
+        async with aclosing(response.aiter_raw()) as chunks:
+            async for chunk in chunks:
+                for line in chunk.splitlines():
+                    if line.startswith(b"data: {") and line.endswith(b"}"):
+                        choice = json.loads(line[6:])["choices"][0]
+                        if "content" in choice["delta"]:
+                            yield TextDelta(choice["delta"]["content"].encode())
+                        if "finish_reason" in choice:
+                            yield Finish(FinishReason.STOP, choice["finish_reason"])
+
+
+async def test_backend_that_takes_chunks_for_lines_is_caught() -> None:
+    with pytest.raises(ConformanceError) as raised:
+        await check_backend(PerChunk, [whole_answer()])
+    assert (raised.value.law, raised.value.place) == (Law.CUTS_FREE, "byte by byte")
 
 
 async def test_ending_that_the_recording_denies_is_caught() -> None:

@@ -98,6 +98,13 @@ class WordIsTranslated(ChatReader):
         return super().close()
 
 
+class ErrorsAreUnheardOf(ChatReader):
+    def read(self, event: WireEvent) -> Iterable[StreamEvent]:
+        if event.value is not None and "choices" not in event.value:
+            raise KeyError("Quito")
+        return super().read(event)
+
+
 class OneForAll(Reading):
     """Give out one reader, as new, whoever reads with it still."""
 
@@ -128,6 +135,7 @@ THOUGHTFUL = chat_answer(
         (CutIsTheEnd, Law.END_PROVEN),
         (CutIsCompleted, Law.TEXT_GROWS),
         (EndIsGuessed, Law.END_PROVEN),
+        (ErrorsAreUnheardOf, Law.ERROR_WINS),
         (BreaksWhenItIsWhole, Law.ANSWER_READ),
         (WordIsTranslated, Law.ANSWER_READ),
     ],

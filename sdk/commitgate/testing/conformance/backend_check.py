@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import cast
 
+import anyio
+
 from commitgate.argument import check_text, check_words, wrong_kind
 from commitgate.backends.base import Backend
 from commitgate.errors import MisuseError
 from commitgate.testing.conformance.call_laws import CallTrial
 from commitgate.testing.conformance.law import ConformanceError, Law
 from commitgate.testing.conformance.recorded_answer import RecordedAnswer, checked
-from commitgate.testing.conformance.replaying_server import ReplayingServer, playing
+from commitgate.testing.conformance.replaying_server import WAIT_S, ReplayingServer, playing
 from commitgate.testing.conformance.stream_laws import StreamTrial
 
 
@@ -56,7 +58,8 @@ async def check_backend(
             tried.update(await _tried(streams, calls, answers, whole[0]))
             tried.update(_named(backend), _keyless(server, key))
         finally:
-            await backend.aclose()
+            with anyio.move_on_after(WAIT_S, shield=True):
+                await backend.aclose()
         tried.update(await _closed(backend.aclose))
 
     await server.run(trial)

@@ -68,7 +68,7 @@ class Law(StrEnum):
 
 
 def laws() -> tuple[Law, ...]:
-    """Return all laws, those of dialects first."""
+    """Return all laws, in the order in which the docs list them."""
     return tuple(Law)
 
 

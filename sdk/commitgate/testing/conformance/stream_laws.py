@@ -35,7 +35,7 @@ SEEN_S = 1.0
 """Longest time until a server sees that its answer was left, and until a place is free again."""
 
 _CHUNKINGS = 3
-_MOST_CUTS = 6
+_CUTS = 4
 _LEFT = 3
 _TURNS = 20
 _USUAL: Framing = "sse"
@@ -225,7 +225,7 @@ def _holding(recording: RecordedAnswer, *, reached: anyio.Event, gone: anyio.Eve
 
 def _spread(boundaries: Sequence[int]) -> list[int]:
     """Return some of the offsets, evenly spread."""
-    step = max(1, len(boundaries) // _MOST_CUTS)
+    step = max(1, len(boundaries) // _CUTS)
     return list(boundaries[::step])
 
 
