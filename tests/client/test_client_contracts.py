@@ -86,7 +86,7 @@ async def test_call_that_contradicts_itself_raises_before_anything(options: dict
 @pytest.mark.parametrize("model", ["", " ", "nobody", "nobody/model", "/scripted", "Scripted"])
 async def test_unknown_model_names_the_known_backends(model: str) -> None:
     async with client_with(ScriptedBackend(GOOD)) as client:
-        with pytest.raises(UnknownModelError, match="commitgate, .*local, .*scripted"):
+        with pytest.raises(UnknownModelError, match=r"commitgate, .*local, .*scripted"):
             await client.generate_structured(model, Pay, prompt="x")
 
 
