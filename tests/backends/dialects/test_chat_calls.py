@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 from backends.dialects.chat_chunks import DONE, call, calls, chunk, event, read, reader, text, whole
 
+from commitgate import Regex
 from commitgate.backends.base import Finish, FinishReason, TextDelta, ToolDelta
 from commitgate.backends.wire.wire_event import WireFaultError
+from commitgate.testing import replay
 from commitgate.tools import slices
 from commitgate.tools.one_value import ValueEnd
 
@@ -148,8 +150,38 @@ def test_a_forced_answer_may_end_with_either_word(word: str) -> None:
     assert found == [TextDelta(b"a"), Finish(FinishReason.STOP, word)]
 
 
+def test_words_in_place_of_the_call_are_judged_as_the_answer() -> None:
+    events = [chunk(content="20\ud83e"), chunk(content="\uddea"), chunk("stop"), DONE]
+    found = read(events, answer_tool="answer")
+    assert text(found) == "20\U0001f9ea"
+    assert found[-1] == Finish(FinishReason.STOP, "stop")
+
+
 def test_an_answer_that_was_not_called_is_no_answer() -> None:
-    assert text(read([chunk(content="2026"), chunk("stop"), DONE], answer_tool="answer")) == ""
+    with pytest.raises(WireFaultError) as raised:
+        read([chunk("stop"), DONE], answer_tool="answer")
+    assert raised.value.code == "answer_missing"
+    assert read([chunk(refusal="no"), chunk("stop"), DONE], answer_tool="answer")[-1] == Finish(
+        FinishReason.STOP, "stop"
+    )
+    assert read([chunk("length"), DONE], answer_tool="answer") == [Finish(FinishReason.LENGTH, "length")]
+
+
+def test_words_beside_the_call_are_held_within_bounds() -> None:
+    many = [chunk(content="x" * 600_000)] * 2
+    with pytest.raises(WireFaultError) as raised:
+        read(many, answer_tool="answer")
+    assert raised.value.code == "too_much_aside"
+    assert read([chunk(tool_calls=[custom(name="answer", input="a")]), *many], answer_tool="answer") == [
+        TextDelta(b"a")
+    ]
+
+
+@pytest.mark.parametrize(("words", "finish"), [("hello", "stop"), ("", "stop"), ("aa", "tool_calls")])
+def test_nothing_is_committed_where_the_call_never_came(words: str, finish: str) -> None:
+    events = [chunk(content=words), chunk(finish), DONE]
+    body = b"".join(b"data: %b\n\n" % each.data for each in events)
+    assert replay("openai_chat", body, contract=Regex("a*")).outcome in ("violated", "unavailable")
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,11 @@ class CallReader:
         self._by_id: dict[str, int] = {}
         self._joiners: dict[int, TextJoiner] = {}
 
+    @property
+    def has_answer(self) -> bool:
+        """Say whether the call came that is the answer."""
+        return self._answer_index is not None
+
     def read(self, calls: JsonValue, data: bytes, place: Place, *, is_whole: bool) -> Iterator[StreamEvent]:
         """Yield what the pieces of one event say.
 

@@ -15,6 +15,7 @@ from typing import Final, Literal, TypeAlias
 
 from commitgate.backends.base import (
     Fault,
+    FinishReason,
     Notice,
     ProseDelta,
     ReasoningDelta,
@@ -24,6 +25,7 @@ from commitgate.backends.base import (
     Usage,
 )
 from commitgate.backends.dialect import Expected
+from commitgate.backends.dialects.aside import Aside
 from commitgate.backends.dialects.chat_calls import CallReader
 from commitgate.backends.dialects.fields import count_of
 from commitgate.backends.text_join import TextJoiner
@@ -52,9 +54,11 @@ class ChatReader:
     """
 
     __slots__ = (
+        "_aside",
         "_calls",
         "_expected",
         "_has_failed",
+        "_has_refused",
         "_is_whole",
         "_reasoning",
         "_refusal",
@@ -73,12 +77,14 @@ class ChatReader:
         self.model_revision: str | None = None
         self._expected = expected
         self._calls = CallReader(expected.answer_tool)
+        self._aside = Aside()
         self._text = TextJoiner()
         self._reasoning = TextJoiner()
         self._refusal = _Words()
         self._uses_calls = False
         self._is_whole = False
         self._has_failed = False
+        self._has_refused = False
 
     def read(self, event: WireEvent) -> Iterable[StreamEvent]:
         """Return what one chunk means.
@@ -163,6 +169,7 @@ class ChatReader:
         if words:
             if not isinstance(words, str):
                 raise _wrong("refusal")
+            self._has_refused = True
             if joined := self._refusal.feed(words):
                 found.append(RefusalDelta(joined))
         calls = message.get("tool_calls")
@@ -176,7 +183,9 @@ class ChatReader:
 
     def _read_text(self, text: str, found: list[StreamEvent]) -> None:
         if self._expected.answer_tool is not None:
-            return  # words beside the call that is the answer
+            if not self._calls.has_answer:
+                self._aside.put(text)
+            return
         data = self._text.feed(text)
         found.append(ProseDelta(data) if self._expected.offers_tools else TextDelta(data))
 
@@ -185,10 +194,13 @@ class ChatReader:
             raise _wrong("finish_reason")
         if word == self.finish_native:
             return  # some servers repeat it with the usage
+        # Only where its call came may a finish say that an answer that is a call is whole.
+        end = read_finish(word, offers_tools=self._expected.offers_tools or self._calls.has_answer)
+        if self._expected.answer_tool is not None and not self._calls.has_answer and self.finish_native is None:
+            is_whole = not isinstance(end, Fault) and end.reason is FinishReason.STOP
+            found.extend(self._aside.answer(must_be=is_whole and not self._has_refused))
         if self.finish_native is None:
             self.finish_native = word
-        expects_calls = self._expected.offers_tools or self._expected.answer_tool is not None
-        end = read_finish(word, offers_tools=expects_calls)
         if isinstance(end, Fault):
             self._has_failed = True
             error = choice.get("error")

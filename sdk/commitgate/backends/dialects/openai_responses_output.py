@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias
 
 from commitgate.backends.base import ProseDelta, ReasoningDelta, RefusalDelta, StreamEvent, TextDelta, ToolDelta
 from commitgate.backends.dialect import Expected
+from commitgate.backends.dialects.aside import Aside
 from commitgate.backends.dialects.fields import count_of, name_of, objects_of, text_of
 from commitgate.backends.dialects.refusal import RefusalJoiner
 from commitgate.backends.text_join import TextJoiner
@@ -30,9 +31,6 @@ CALL_TYPES = {"function_call": "arguments", "custom_tool_call": "input"}
 
 _MOST_PARTS = 4_096
 """Most parts, and most calls, of one response: far more than any has; a stream of empty ones would grow for ever."""
-
-_MOST_ASIDE_CHARACTERS = 1_048_576
-"""Most text beside an answer that is expected in a call, held until it is known whether the call comes."""
 
 _MOST_KEPT_CHARACTERS = 8_388_608
 """Most text that a response may tell: far more than its last event, which repeats all of it, can hold."""
@@ -71,8 +69,7 @@ class ResponsesOutput:
         self._calls_by_name: dict[str | int, _Call] = {}
         self._comments: dict[str | int, TextJoiner] = {}
         self._has_answer = False
-        self._aside: list[str] = []
-        self._aside_characters = 0
+        self._aside = Aside()
         self._kept_characters = 0
 
     def say(self, said: Said, value: JsonObject) -> Iterator[StreamEvent]:
@@ -147,10 +144,7 @@ class ResponsesOutput:
             yield from self._compare("refusal", _texts(parts, "refusal", "refusal"), is_whole=is_whole)
             yield from self._compare_calls([item for item in output if text_of(item, "type") in CALL_TYPES], is_whole)
         if self._expected.answer_tool is not None and not self._has_answer:
-            for text in self._aside:
-                yield TextDelta(self._text.feed(text))
-            if is_whole and not self._aside and not self._said["refusal"]:
-                raise WireFaultError("answer_missing", "the server did not make the call that is the answer")
+            yield from self._aside.answer(must_be=is_whole and not self._said["refusal"])
 
     def _comment(self, value: JsonObject) -> TextJoiner | None:
         """Return what joins the pieces of the comment that an event is about; None where it is about the answer."""
@@ -172,7 +166,8 @@ class ResponsesOutput:
         if said == "refusal":
             yield RefusalDelta(self._refusal.feed(text))
         elif self._expected.answer_tool is not None:
-            self._put_aside(text)
+            if not self._has_answer:
+                self._aside.put(text)
         elif self._expected.offers_tools:
             yield ProseDelta(self._text.feed(text))
         else:
@@ -186,15 +181,6 @@ class ResponsesOutput:
         if self._kept_characters > _MOST_KEPT_CHARACTERS:
             raise WireFaultError("output_too_long", f"a response has more than {_MOST_KEPT_CHARACTERS} characters")
         part.pieces.append(text)
-
-    def _put_aside(self, text: str) -> None:
-        """Hold words beside a call that is the answer; where none comes, they are all the answer that there is."""
-        if self._has_answer:
-            return
-        self._aside_characters += len(text)
-        if self._aside_characters > _MOST_ASIDE_CHARACTERS:
-            raise WireFaultError("too_much_aside", f"more than {_MOST_ASIDE_CHARACTERS} characters beside the answer")
-        self._aside.append(text)
 
     def _begin_call(self, item: JsonObject, value: JsonObject) -> Iterator[StreamEvent]:
         names = _names(item, value)
