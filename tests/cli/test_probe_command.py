@@ -171,7 +171,8 @@ def test_keywords_of_a_schema_are_asked_for(probe: Probe, tmp_path: Path) -> Non
     ("words", "told"),
     [
         (["--backend", "local"], "needs no probe"),
-        (["--backend", "nobody"], "there is no server's backend"),
+        (["--backend", "nobody"], "there is no backend"),
+        (["--backend", "vllm/m"], "--model"),
         (["--backend", "vllm"], "VLLM_BASE_URL"),
         (["--backend", "llama_cpp", "--api", "nonsense", "--base-url", "http://localhost:1"], "api"),
         (["--backend", "vllm", "--base-url", "http://user:secret@localhost:1"], "base_url"),

@@ -13,6 +13,7 @@ from testing.recorded_answers import TEXT
 
 from commitgate import Client, Committed
 from commitgate.backends.registry import BackendRegistry
+from commitgate.cli.app import run
 from commitgate.errors import BackendError, CommitgateError, MisuseError, UnknownModelError
 
 MODULE = f"""
@@ -129,3 +130,27 @@ def test_toy_of_the_guide_is_made_from_its_environment(
         BackendRegistry({}).find("toy/m")
     monkeypatch.setenv("TOY_BASE_URL", "http://127.0.0.1:1")
     assert BackendRegistry({}).find("toy/m")[0].name == "toy"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        ([], 30, "http://127.0.0.1:9"),
+        (["--base-url", "http://127.0.0.1:9"], 30, "http://127.0.0.1:9"),
+        (["--base-url", "http://127.0.0.1:10"], 2, "leave --base-url and --api out"),
+        (["--api", "other"], 2, "leave --base-url and --api out"),
+    ],
+)
+def test_backend_of_another_package_is_probed(
+    installed: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    code: int,
+    told: str,
+) -> None:
+    toy = blocks_of("backends.md")[0] + "\nToy = toy\n"
+    (installed / "toy_of_others.py").write_text(toy, encoding="utf-8")
+    monkeypatch.setenv("TOY_BASE_URL", "http://127.0.0.1:9")
+    assert run(["probe", "--backend", "toy", "--model", "m", "--no-keep", *words]) == code
+    assert told in "".join(capsys.readouterr())
