@@ -364,9 +364,9 @@ class Unsupported(Ending):
     def summary(self) -> str:
         """Return one payload-free sentence: what ended the call and what to do."""
         if not self.keyword:
-            return f"the contract cannot be enforced: {self.reason}"
+            return f"the contract cannot be enforced: {self.reason}{_pointed(self.detail)}"
         place = self.pointer or "the root" if self.position is None else f"character {self.position}"
-        return f"{self.keyword} at {place} cannot be enforced: {self.reason}"
+        return f"{self.keyword} at {place} cannot be enforced: {self.reason}{_pointed(self.detail)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -546,8 +546,12 @@ class Unavailable(Ending):
     def summary(self) -> str:
         """Return one payload-free sentence: what ended the call and what to do."""
         advice = "; check the model's name, and base_url" if self.status == 404 else _ADVICE.get(self.kind, "")
-        words = "" if self.detail is None else "; outcome.detail has its own words"
-        return f"the backend failed ({self.kind}): {self.message}{advice}{words}"
+        return f"the backend failed ({self.kind}): {self.message}{advice}{_pointed(self.detail)}"
+
+
+def _pointed(detail: str | None) -> str:
+    """Return where a server's words are to be found, as they may hold payload."""
+    return "" if detail is None else "; outcome.detail has the server's own words"
 
 
 Failed: TypeAlias = (

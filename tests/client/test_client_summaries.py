@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from commitgate.backends.base import FaultKind
-from commitgate.outcome import Committed, Receipt, Refused, Unavailable
+from commitgate.outcome import Committed, Receipt, Refused, Unavailable, Unsupported
 
 
 def test_committed_value_is_told_without_showing_it() -> None:
@@ -41,3 +41,12 @@ def test_failed_backend_points_to_its_words_and_shows_none(kind: FaultKind) -> N
 )
 def test_failed_backend_says_what_to_do(kind: FaultKind, status: int | None, hint: str) -> None:
     assert hint in Unavailable(kind=kind, message="it failed", status=status, receipt=Receipt()).summary()
+
+
+@pytest.mark.parametrize("keyword", ["", "pattern"])
+def test_contract_that_a_server_refused_points_to_its_words_and_shows_none(keyword: str) -> None:
+    told = Unsupported(keyword=keyword, pointer="", reason="refused", detail="secret", receipt=Receipt()).summary()
+    assert "outcome.detail" in told
+    assert "secret" not in told
+    silent = Unsupported(keyword=keyword, pointer="", reason="refused", receipt=Receipt()).summary()
+    assert "outcome.detail" not in silent
