@@ -11,6 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from commitgate.argument import check_text
 from commitgate.errors import MisuseError
+from commitgate.harmless import harmless
 
 _VERSION = re.compile(r"v[0-9]+[a-z0-9.]*")
 _UNSEEN = re.compile(r"[\x00-\x20\x7f]")
@@ -46,9 +47,12 @@ class BaseUrl:
         """
         check_text(named, text)
         text = text.strip()
-        if _UNSEEN.search(text):
+        # Besides what ends a line, what would be shown as something else than it is.
+        if _UNSEEN.search(text) or harmless(text) != text:
             raise MisuseError(f"{named} must be one URL, found white space or a control character in it")
         parts = _parts(text, named)
+        if "\\" in parts.path or not {".", ".."}.isdisjoint(parts.path.split("/")):
+            raise MisuseError(f"{named} must name its path as it is, without backslashes and steps up")
         path = "/" + "/".join(part for part in parts.path.split("/") if part)
         path = path.rstrip("/")
         has_version = any(map(_VERSION.fullmatch, path.split("/"))) or "api-version" in parts.query

@@ -74,6 +74,11 @@ def test_query_is_not_shown() -> None:
         ("http://[::1", "cannot be read"),
         ("http://host/v1#part", "fragment"),
         ("http://h{}st", "name a host"),
+        ("http://host/\u202ev1", "control character"),
+        ("http://host/\u200bv1", "control character"),
+        ("http://host/a\\..\\b", "backslashes"),
+        ("http://host/a/../v1", "steps up"),
+        ("http://host/./v1", "steps up"),
     ],
 )
 def test_what_is_no_base_url_is_refused(written: str, reason: str) -> None:
