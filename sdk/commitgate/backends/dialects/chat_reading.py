@@ -9,7 +9,6 @@ Ollama as their sources write them; Azure's, OpenRouter's and DeepSeek's documen
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Iterable
 from typing import Final, Literal, TypeAlias
 
@@ -28,6 +27,7 @@ from commitgate.backends.dialect import Expected
 from commitgate.backends.dialects.aside import Aside
 from commitgate.backends.dialects.chat_calls import CallReader
 from commitgate.backends.dialects.fields import count_of
+from commitgate.backends.dialects.refusal import RefusalJoiner
 from commitgate.backends.text_join import TextJoiner
 from commitgate.backends.wire.errors import read_error
 from commitgate.backends.wire.wire_event import WireEvent, WireFaultError
@@ -80,7 +80,7 @@ class ChatReader:
         self._aside = Aside()
         self._text = TextJoiner()
         self._reasoning = TextJoiner()
-        self._refusal = _Words()
+        self._refusal = RefusalJoiner()
         self._uses_calls = False
         self._is_whole = False
         self._has_failed = False
@@ -218,19 +218,6 @@ class ChatReader:
         if isinstance(word, str) and word and self.finish_native is None:
             self.finish_native = word
         return [read_error(value)]
-
-
-class _Words:
-    """Join the texts of deltas where one may end between the two halves of a character."""
-
-    __slots__ = ("_decoder", "_joiner")
-
-    def __init__(self) -> None:
-        self._joiner = TextJoiner()
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-
-    def feed(self, text: str) -> str:
-        return self._decoder.decode(self._joiner.feed(text))
 
 
 def _first(choices: JsonValue) -> tuple[int, JsonObject | None]:
