@@ -64,7 +64,7 @@ def test_probe_that_failed_proves_nothing(tmp_path: Path, verdict: Any) -> None:
         ({"version": None}, "version was 0.33.0 when it was probed and is not told now"),
         ({"revision": "other"}, "revision was sha"),
         ({"engine": "none"}, "engine was xgrammar"),
-        ({"is_ready": False}, "does not say that it takes requests"),
+        ({"is_ready": False}, "see whether it runs"),
     ],
 )
 def test_probe_of_another_server_is_stale(tmp_path: Path, change: dict[str, Any], told: str) -> None:

@@ -18,6 +18,8 @@ UNVERSIONED_HOURS = 24
 _SKEW_S = 300.0
 """Seconds by which the clock may have been put back since."""
 
+_NOT_READY = "the server does not say that it takes requests, so nobody knows whether it is the one that was probed"
+
 _WORDS = {
     "not_enforced": "found that it does not enforce constraints",
     "partial": "found that it enforces constraints in part only",
@@ -47,13 +49,13 @@ def standing(
     if report.verdict != "enforced":
         why = f"the last probe {_WORDS[report.verdict]}: {harmless(report.reason)}"
         return Standing(is_proven=False, reason=f"{why}; to probe it again, {command}")
+    if not identity.is_ready:
+        return Standing(is_proven=False, reason=f"{_NOT_READY}: see whether it runs, and if it does, {command}")
     why = _why_stale(report, identity, now)
     return Standing(is_proven=False, reason=f"{why}; {command}") if why else Standing(is_proven=True)
 
 
 def _why_stale(report: ProbeReport, identity: ServerIdentity, now: float) -> str:
-    if not identity.is_ready:
-        return "the server does not say that it takes requests, so nobody knows whether it is the one that was probed"
     for name, then, found in (
         ("version", report.server_version, identity.version),
         ("model's revision", report.revision, identity.revision),
