@@ -142,25 +142,13 @@ def _agrees(result: Result) -> bool:
     return bool(result.counts["agree"] or result.counts["unclear"])
 
 
-_OTHER_ENGINE = (
-    "the engine of the first constrained request serves all later ones without a word: the request is checked by "
-    "guidance, which knows the keyword, and written by xgrammar, which does not"
-)
 EXPLAINED: Mapping[tuple[ServerName, str], str] = {
-    ("llama", "pattern_properties"): "an open object is any object; the table's case was closed, and nothing but `{}`",
     ("llama", "pattern_beside_properties"): "keys by pattern cannot be written beside named ones; sound all the same",
     ("llama", "names_beside_properties"): "the allowed value can be written here, and so can the forbidden one",
-    ("llama", "number_minimum"): "bounds reach the grammar of integers alone: that of numbers has none",
     ("llama", "prefix_items"): "the real server takes a tuple without `items`, and holds it to its length",
     ("llama", "any_of_beside_properties"): "the declared keys are optional in the grammar, the branches are dropped",
-    ("llama", "all_of_one"): "the grammar is that of `{}`, which the schema forbids",
     ("llama", "all_of_many"): "enumerations in several branches are cut down to what all of them allow",
-    ("vllm", "min_properties"): "held between declared keys alone; with keys of any name it is dropped, or status 500",
     ("vllm", "pattern_beside_properties"): "a key by pattern is written at its shortest; sound all the same",
-    ("vllm", "pattern_with_length"): _OTHER_ENGINE,
-    ("vllm", "format_with_length"): _OTHER_ENGINE,
-    ("vllm", "all_of_many"): _OTHER_ENGINE,
-    ("vllm", "false_schema"): f"{_OTHER_ENGINE}: status 500",
     ("vllm", "any_of_beside_properties"): "the declared keys are optional in the grammar, the branches are dropped",
     ("vllm", "remote_reference"): "nobody knows what a remote schema forbids; it is accepted, and means any value",
 }
