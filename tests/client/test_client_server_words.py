@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from client.scripts import GOOD, PAY, PAYMENT, STOP, Pay, Payments, client_with
 
-from commitgate import Committed, Contract, Invalid, Preview, Risk, Truncated, Unsupported, Violated
+from commitgate import Committed, Contract, Invalid, Preview, Risk, Truncated, Unavailable, Unsupported, Violated
 from commitgate.backends.base import Standing
 from commitgate.backends.dialects.openai_chat import OpenAIChatDialect
 from commitgate.backends.translation import Difference, Form, Restorer, Translation, translate
@@ -37,7 +37,11 @@ class Server(ScriptedBackend):
         super().__init__(script, then=said.pop("then", ()))
         self.shows_schema = said.pop("shows_schema", False)
         self.tells_in_finish = said.pop("tells_in_finish", False)
-        self._standing = Standing(is_proven=said.pop("is_proven", True), reason="run commitgate probe")
+        self._standing = Standing(
+            is_proven=said.pop("is_proven", True),
+            reason="run commitgate probe",
+            is_reachable=said.pop("is_reachable", True),
+        )
         self._said = said
         self.translated: list[Contract[object]] = []
 
@@ -197,6 +201,15 @@ async def test_effect_needs_a_server_that_was_probed() -> None:
     assert isinstance(outcome, Unsupported)
     assert "commitgate probe" in outcome.summary()
     assert backend.requests == []
+    assert payments.made == []
+
+
+async def test_effect_on_a_server_that_is_down_is_not_called_unsupported() -> None:
+    payments = Payments()
+    backend = Server(GOOD, is_proven=False, is_reachable=False)
+    outcome = await ask(backend, effect=payments, operation_key="k")
+    assert isinstance(outcome, Unavailable)
+    assert outcome.kind == "unreachable"
     assert payments.made == []
 
 

@@ -430,10 +430,12 @@ class Standing:
     Attributes:
         is_proven: effects may hang on it.
         reason: why not, and what to do about it, in words; empty where it is proven.
+        is_reachable: it takes requests now; where it does not, the same question may have another answer later.
     """
 
     is_proven: bool
     reason: str = ""
+    is_reachable: bool = True
 
 
 @runtime_checkable

@@ -15,6 +15,9 @@ from commitgate.backends.translation import Form
 from commitgate.backends.wire.wire_event import Framing, WireEvent
 from commitgate.json_value import JsonObject
 
+OWNER = "commitgate"
+"""What a server of this project's calls itself."""
+
 KeyHeader: TypeAlias = Literal["bearer", "api-key", "x-api-key", "x-goog-api-key"]
 """Where a key goes: ``Authorization: Bearer`` or a header of its own."""
 
@@ -44,7 +47,7 @@ class ServerFacts:
         refuses: it has a form of its own in which models refuse.
         offers_tools: tools are offered in its own form; else a turn of tools is asked for as text of the contract.
         honours_keys: it is known to answer a repeated ``Idempotency-Key`` with the answer it gave before.
-        is_trusted: effects need no probe of it.
+        is_trusted: effects need no probe of it, where it says itself that it is of this project.
     """
 
     name: str
@@ -217,6 +220,7 @@ class Dialect(Protocol):
 
 
 __all__ = [
+    "OWNER",
     "Answer",
     "Dialect",
     "EventReader",

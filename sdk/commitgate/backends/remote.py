@@ -20,7 +20,7 @@ from commitgate.argument import check_choice, check_finite, check_int, check_kin
 from commitgate.backends.api_key import ApiKey
 from commitgate.backends.base import EventStream, GenerationRequest, Standing
 from commitgate.backends.base_url import BaseUrl
-from commitgate.backends.dialect import Answer, Dialect, Outgoing, ServerFacts, ServerIdentity
+from commitgate.backends.dialect import OWNER, Answer, Dialect, Outgoing, ServerFacts, ServerIdentity
 from commitgate.backends.exchange import Exchange
 from commitgate.backends.http import HttpTransport
 from commitgate.backends.remote_stream import RemoteStream
@@ -182,9 +182,11 @@ class RemoteBackend:
 
     async def standing(self, model: str) -> Standing:
         """Return whether effects may hang on what this server's model writes. The server may be asked who it is."""
-        if self._unproven_effects or self._dialect.facts.is_trusted:
+        if self._unproven_effects:
             return Standing(is_proven=True)
         identity = await self.handshake(model)
+        if self._dialect.facts.is_trusted:
+            return self._standing_of_own(identity)
         dialect_name = self._dialect.facts.name
         return await run_in_thread(
             lambda: standing(
@@ -196,6 +198,18 @@ class RemoteBackend:
                 now=time.time(),
             )
         )
+
+    def _standing_of_own(self, identity: ServerIdentity) -> Standing:
+        """Return whether what answers is a server of this project's, as far as it says so itself."""
+        where = f"the server at {self.base_url}"
+        if not identity.is_ready:
+            reason = f"{where} does not say that it takes requests: see whether it runs"
+            return Standing(is_proven=False, reason=reason, is_reachable=False)
+        if identity.engine != OWNER:
+            title = self._dialect.facts.title
+            reason = f"{where} does not say that it is {title}: use the backend of what it is, and probe it"
+            return Standing(is_proven=False, reason=reason)
+        return Standing(is_proven=True)
 
     async def handshake(self, model: str) -> ServerIdentity:
         """Return what the server says of itself, kept for a minute. No model is asked.

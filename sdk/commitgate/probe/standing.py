@@ -50,7 +50,8 @@ def standing(
         why = f"the last probe {_WORDS[report.verdict]}: {harmless(report.reason)}"
         return Standing(is_proven=False, reason=f"{why}; to probe it again, {command}")
     if not identity.is_ready:
-        return Standing(is_proven=False, reason=f"{_NOT_READY}: see whether it runs, and if it does, {command}")
+        reason = f"{_NOT_READY}: see whether it runs, and if it does, {command}"
+        return Standing(is_proven=False, reason=reason, is_reachable=False)
     why = _why_stale(report, identity, now)
     return Standing(is_proven=False, reason=f"{why}; {command}") if why else Standing(is_proven=True)
 

@@ -9,7 +9,7 @@ from commitgate.backends.base import Backend, Remote
 from commitgate.backends.translation import Translation
 from commitgate.contract import Contract
 from commitgate.errors import UnsupportedError
-from commitgate.outcome import Receipt, Unsupported
+from commitgate.outcome import Receipt, Unavailable, Unsupported
 from commitgate.risk import Risk
 from commitgate.run.conversation import PromptSchema
 from commitgate.tools.offer import ToolOffer
@@ -89,7 +89,7 @@ def undecoded(contract: Contract[object], wording: Wording) -> UnsupportedError 
 
 async def unproven(
     backend: Backend | None, model: str, contract: Contract[object], *, acts: bool
-) -> Unsupported | None:
+) -> Unsupported | Unavailable | None:
     """Return why nothing may hang on what this backend's model writes, where something would.
 
     Args:
@@ -101,6 +101,8 @@ async def unproven(
     if not isinstance(backend, Remote) or not (acts or contract.risk is Risk.EFFECT):
         return None
     standing = await backend.standing(model)
+    if not standing.is_reachable:
+        return Unavailable(kind="unreachable", message=standing.reason, receipt=Receipt())
     return (
         None if standing.is_proven else Unsupported(keyword="", pointer="", reason=standing.reason, receipt=Receipt())
     )

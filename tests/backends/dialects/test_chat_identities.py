@@ -113,8 +113,14 @@ def listed(*models: Any) -> Answer:
         (
             CommitgateChatDialect(),
             ["//health", "/models"],
-            [told({"status": "ok"}), listed({"id": "m"})],
+            [told({"status": "ok"}), listed({"id": "m", "owned_by": "commitgate"})],
             ServerIdentity(is_ready=True, models=("m",), engine="commitgate"),
+        ),
+        (
+            CommitgateChatDialect(),
+            ["//health", "/models"],
+            [told({"status": "ok"}), listed({"id": "m", "owned_by": "commitgate"}, {"id": "n", "owned_by": "vllm"})],
+            ServerIdentity(is_ready=True, models=("m", "n")),
         ),
     ],
 )

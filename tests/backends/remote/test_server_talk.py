@@ -136,10 +136,23 @@ async def test_caller_may_do_without_proof(tmp_path: Path) -> None:
     assert (await backend.standing("m")).is_proven
 
 
-async def test_own_server_needs_no_probe(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("owner", "is_proven"), [("commitgate", True), ("vllm", False)])
+async def test_own_server_needs_no_probe_where_it_is_one(tmp_path: Path, owner: str, is_proven: bool) -> None:
+    models = json.dumps({"object": "list", "data": [{"id": "m", "owned_by": owner}]}).encode()
+    async with loopback(answering_with(models)) as server:
+        backend = RemoteBackend(CommitgateChatDialect(), base_url=server.url, api_key="k", probes=tmp_path)
+        async with aclosing(backend):
+            standing = await backend.standing("m")
+    assert (standing.is_proven, standing.is_reachable) == (is_proven, True)
+    assert is_proven or "probe it" in standing.reason
+
+
+async def test_own_server_that_is_not_there_can_be_asked_later(tmp_path: Path) -> None:
     url = f"http://127.0.0.1:{closed_port()}"
     backend = RemoteBackend(CommitgateChatDialect(), base_url=url, api_key="k", probes=tmp_path)
-    assert (await backend.standing("m")).is_proven
+    async with aclosing(backend):
+        standing = await backend.standing("m")
+    assert (standing.is_proven, standing.is_reachable) == (False, False)
 
 
 def test_it_is_a_remote_backend() -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from commitgate.backends.base import Sampling
-from commitgate.backends.dialect import Answer, Outgoing, ServerFacts, ServerIdentity
+from commitgate.backends.dialect import OWNER, Answer, Outgoing, ServerFacts, ServerIdentity
 from commitgate.backends.dialects.chat_dialect import ChatDialect, asked
 from commitgate.backends.dialects.chat_writing import effort_of, json_schema_format
 from commitgate.backends.dialects.identity_reading import is_ready, names, object_in, objects
@@ -52,10 +52,10 @@ class CommitgateChatDialect(ChatDialect):
     def identify(self, model: str, answers: Sequence[Answer]) -> ServerIdentity:
         """Read health and the list of models."""
         health, models = answers
+        served = objects(object_in(models), "data")
+        is_ours = bool(served) and all(each.get("owned_by") == OWNER for each in served)
         return ServerIdentity(
-            is_ready=is_ready(health, models),
-            models=names(objects(object_in(models), "data"), "id"),
-            engine="commitgate",
+            is_ready=is_ready(health, models), models=names(served, "id"), engine=OWNER if is_ours else None
         )
 
     def _drawing(self, sampling: Sampling) -> JsonObject:
