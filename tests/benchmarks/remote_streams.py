@@ -29,6 +29,8 @@ from commitgate.testing import replay
 ROUNDS = 7
 STREAMS_AT_ONCE = 1_000
 SHORT_LINES = 4
+ANSWERS = 8
+"""By one client, one after another: making a client takes as long as reading some hundred tokens."""
 REPORT = Path(__file__).parents[2] / "docs" / "remote-benchmark.md"
 
 
@@ -125,12 +127,12 @@ Way = Callable[[str], Awaitable[None]]
 
 
 def ours(previews: bool) -> Way:
-    """Return a way of reading one answer with this library: decoded, accepted, judged, and shown while it grows."""
+    """Return a way of reading answers with this library: decoded, accepted, judged, and shown while it grows."""
 
     async def run(url: str) -> None:
         backend = OpenAIChatBackend(base_url=url, api_key="k")
         async with Client(backends={"bench": backend}) as client:
-            for _ in range(2):
+            for _ in range(ANSWERS):
                 if not previews:
                     outcome = await client.generate_structured("bench/m", Order, prompt="x")
                 else:
@@ -145,9 +147,9 @@ def ours(previews: bool) -> Way:
 
 
 async def theirs(url: str) -> None:
-    """Read two answers with openai-python's stream helper, which parses what came so far at each chunk."""
+    """Read answers with openai-python's stream helper, which parses what came so far at each chunk."""
     async with openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="k", max_retries=0) as client:
-        for _ in range(2):
+        for _ in range(ANSWERS):
             asked: Any = {"model": "m", "messages": [{"role": "user", "content": "x"}], "response_format": Order}
             async with client.chat.completions.stream(**asked) as stream:
                 async for event in stream:
@@ -157,9 +159,9 @@ async def theirs(url: str) -> None:
 
 
 async def their_chunks(url: str) -> None:
-    """Read two answers with openai-python's plain stream, which parses nothing, and validate the whole text."""
+    """Read answers with openai-python's plain stream, which parses nothing, and validate the whole text."""
     async with openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="k", max_retries=0) as client:
-        for _ in range(2):
+        for _ in range(ANSWERS):
             asked: Any = {"model": "m", "messages": [{"role": "user", "content": "x"}], "stream": True}
             text = ""
             async for chunk in await client.chat.completions.create(**asked):
@@ -185,7 +187,7 @@ def measure(url: str, tokens: int) -> dict[str, float]:
             asyncio.run(way(url))  # type: ignore[arg-type]
             spent = time.process_time() - start
             if round_number:  # the first round imports and compiles
-                found[name].append(spent / (2 * tokens) * 1e6)
+                found[name].append(spent / (ANSWERS * tokens) * 1e6)
     return {name: statistics.median(times) for name, times in found.items()}
 
 
