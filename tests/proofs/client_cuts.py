@@ -37,7 +37,11 @@ ENDINGS: tuple[tuple[list[Step], str], ...] = (
     ([{"finish": "eos_maybe"}], "unavailable"),
     ([{"dead_end": "schema"}], "dead_end"),
     # A conflict over the idempotency key is no ending: it raises, as misuse does.
-    *(([{"fault": kind}], "unavailable") for kind in get_args(FaultKind) if kind != "conflict"),
+    *(
+        ([{"fault": kind}], "unsupported" if kind == "constraint" else "unavailable")
+        for kind in get_args(FaultKind)
+        if kind != "conflict"
+    ),
 )
 STOP: list[Step] = [{"finish": "stop"}]
 ONCE = Retry(attempts=1)

@@ -29,7 +29,7 @@ from commitgate.backends.base import (
 from commitgate.gate.gate import Gate
 from commitgate.gate.states import State
 from commitgate.gate.verdict import Verdict, Whole
-from commitgate.outcome import DeadEnd, Disconnected, Filtered, Refused, Truncated, Unavailable, Violated
+from commitgate.outcome import DeadEnd, Disconnected, Filtered, Refused, Truncated, Unavailable, Unsupported, Violated
 
 DOCUMENTS = 300
 DOCUMENTS_A_UNIT = 5
@@ -66,7 +66,10 @@ ENDINGS: dict[str, tuple[list[Event], Check]] = {
     "unknown word": (_finish(FinishReason.UNKNOWN, "eos_maybe"), _is(Unavailable, kind="unknown_finish")),
     "dead end": ([DeadEndReached("tokenizer", 3, "a digit")], _is(DeadEnd, cause="tokenizer", prefix_tokens=3)),
     **{
-        f"fault {kind}": ([Fault(kind, "scripted", status=500)], _is(Unavailable, kind=kind, status=500))
+        f"fault {kind}": (
+            [Fault(kind, "scripted", status=500)],
+            _is(Unsupported) if kind == "constraint" else _is(Unavailable, kind=kind, status=500),
+        )
         for kind in get_args(FaultKind)
     },
 }

@@ -7,7 +7,7 @@ import openai
 import pytest
 
 from commitgate.backends.base import DeadEndReached, Fault, FaultKind
-from commitgate.backends.words import fault_kind
+from commitgate.backends.wire.errors import read_answer
 from commitgate.errors import ModelLoadError, ModelRunError, NotationError, SchemaError, UnsupportedError
 from commitgate_local.server.model_list import ServedModel, model_list
 from commitgate_local.server.refusal import (
@@ -35,6 +35,9 @@ STATUS = {
     "server": 500,
     "auth": 500,
     "bad_request": 400,
+    "constraint": 400,
+    "unreachable": 502,
+    "untrusted": 500,
     "in_progress": 409,
     "conflict": 422,
     "protocol": 500,
@@ -45,7 +48,9 @@ STATUS = {
 
 def read(error: RequestRefused) -> FaultKind:
     """Return what sort of failure this library's own clients take a refusal for."""
-    return fault_kind(error.status, [error.code, error.type])
+    found = read_answer(error.status, {"content-type": "application/json"}, error.body(), now=0.0)
+    assert isinstance(found, Fault)
+    return found.kind
 
 
 def test_error_object_has_the_members_of_the_reference_and_the_place_in_a_schema() -> None:
@@ -69,7 +74,8 @@ def test_error_object_has_the_members_of_the_reference_and_the_place_in_a_schema
 def test_every_kind_of_fault_has_a_status_and_is_read_as_what_it_is(kind: FaultKind) -> None:
     error = of_fault(Fault(kind, "it failed"))
     assert (error.status, error.message) == (STATUS[kind], "it failed")
-    expected = {"auth": "server", "protocol": "server", "unknown_finish": "server", "model": "server"}.get(kind, kind)
+    ours = {"auth", "unreachable", "untrusted", "protocol", "unknown_finish", "model"}
+    expected = "server" if kind in ours else kind
     assert read(error) == expected
 
 

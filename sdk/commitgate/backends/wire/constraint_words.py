@@ -11,7 +11,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-CONSTRAINT_CODES = frozenset({"invalid_json_schema", "invalid_function_parameters", "invalid_grammar", "invalid_regex"})
+CONSTRAINT_CODES = frozenset(
+    {
+        "invalid_json_schema",
+        "invalid_function_parameters",
+        "invalid_grammar",
+        "invalid_regex",
+        # commitgate serve
+        "unsupported_schema",
+        "unsatisfiable_schema",
+        "schema_too_large",
+        "invalid_language",
+    }
+)
 """Codes that speak of the constraint alone."""
 
 MOST_MESSAGE_CHARACTERS = 4_096
