@@ -24,10 +24,10 @@ from commitgate.backends.base import (
 from commitgate.backends.dialect import Expected
 from commitgate.backends.dialects.fields import count_of, flag_of, name_of, object_of, objects_of, text_of
 from commitgate.backends.dialects.gemini_pieces import ArgumentPieces
+from commitgate.backends.dialects.native_reading import NativeReader
 from commitgate.backends.dialects.raw_slice import items_of, raw_value
 from commitgate.backends.text_join import TextJoiner
-from commitgate.backends.wire.errors import read_error
-from commitgate.backends.wire.wire_event import WireEvent, WireFaultError
+from commitgate.backends.wire.wire_event import WireFaultError
 from commitgate.backends.words import read_finish
 from commitgate.json_value import JsonObject
 
@@ -41,7 +41,7 @@ class _OpenCall:
     pieces: ArgumentPieces = field(default_factory=ArgumentPieces)
 
 
-class GeminiReader:
+class GeminiReader(NativeReader):
     """Read one answer.
 
     Args:
@@ -51,39 +51,25 @@ class GeminiReader:
         model_revision: the version of the model that answers, as the server calls it; None while it did not say.
     """
 
+    MEMBERS = frozenset({"error", "candidates", "promptFeedback"})
+    API = "generateContent"
+
     def __init__(self, expected: Expected) -> None:
+        super().__init__()
         self._text_kind = ProseDelta if expected.offers_tools else TextDelta
-        self._text = TextJoiner()
         self._thoughts = TextJoiner()
         self._calls = 0
         self._open_call: _OpenCall | None = None
         self._has_pieces = False
         self._counts: JsonObject | None = None
-        self._finish_native: str | None = None
         self.model_revision: str | None = None
 
-    @property
-    def finish_native(self) -> str | None:
-        """Return the server's own finish word; ``prompt:`` and its reason where it blocked the prompt."""
-        return self._finish_native
-
-    @property
-    def is_terminal(self) -> bool:
-        """Say whether a finish word was read: the format has no other marker."""
-        return self._finish_native is not None
-
-    def read(self, event: WireEvent) -> Iterable[StreamEvent]:
-        """Return what one response of a stream means."""
-        value = event.value
-        if value is None:
-            return ()
-        if value.get("error") is not None:
-            return (read_error(value),)
+    def _read(self, value: JsonObject, data: bytes) -> Iterable[StreamEvent]:
         position, candidate = _candidate(value)
         content = object_of(candidate, "content")
         events: list[StreamEvent] = []
         if content is not None:
-            self._read_parts(objects_of(content, "parts"), event.data, position, events)
+            self._read_parts(objects_of(content, "parts"), data, position, events)
         counts = object_of(value, "usageMetadata")
         if counts is not None and counts != self._counts:
             self._counts = counts
@@ -93,17 +79,6 @@ class GeminiReader:
         if self.model_revision is None:
             self.model_revision = text_of(value, "modelVersion")
         return events
-
-    def read_whole(self, event: WireEvent) -> Iterable[StreamEvent]:
-        """Return what one whole response means; it has the form of one of a stream."""
-        value = event.value
-        if value is None or not value.keys() & {"error", "candidates", "promptFeedback"}:
-            raise WireFaultError("no_answer", "the body is no response of generateContent")
-        return self.read(event)
-
-    def close(self) -> Iterable[StreamEvent]:
-        """Return nothing: the format has no end marker that could be missing."""
-        return ()
 
     def _read_parts(self, parts: Sequence[JsonObject], data: bytes, position: int, events: list[StreamEvent]) -> None:
         raw_parts: Sequence[bytes] | None = None
@@ -161,6 +136,7 @@ class GeminiReader:
         if self._open_call is not None and isinstance(end, Finish) and end.reason is FinishReason.STOP:
             raise WireFaultError("call_not_ended", "the answer ended inside a call")
         self._finish_native = native
+        self._is_over = True
         events.append(end)
 
 

@@ -9,23 +9,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from commitgate.backends.base import (
-    Finish,
-    FinishReason,
     GenerationRequest,
     StreamEvent,
     TextDelta,
-    Usage,
 )
 from commitgate.backends.dialect import Answer, Expected, Outgoing, ServerFacts, ServerIdentity
 from commitgate.backends.dialects.chat_dialect import asked
 from commitgate.backends.dialects.chat_writing import drawing_of, not_in_form, translation_of, without_thoughts
 from commitgate.backends.dialects.fields import count_of, flag_of, object_of, text_of
 from commitgate.backends.dialects.identity_reading import is_ready, names, object_in, objects, word
+from commitgate.backends.dialects.native_reading import NativeReader
 from commitgate.backends.dialects.native_request import Template, raw_prompt, schema_of
-from commitgate.backends.text_join import TextJoiner
-from commitgate.backends.wire.errors import read_error
-from commitgate.backends.wire.wire_event import WireEvent, WireFaultError
-from commitgate.backends.words import read_finish
+from commitgate.backends.wire.wire_event import WireFaultError
 from commitgate.json_value import JsonObject
 
 _FACTS: Final = ServerFacts(
@@ -96,7 +91,7 @@ class LlamaCppCompletionDialect:
         )
 
 
-class LlamaCppCompletionReader:
+class LlamaCppCompletionReader(NativeReader):
     """Read one answer: events with pieces of text, the last of which tells how it ended.
 
     Attributes:
@@ -104,29 +99,15 @@ class LlamaCppCompletionReader:
             while it did not tell.
     """
 
+    MEMBERS = frozenset({"error", "content"})
+    API = "/completion"
+
     def __init__(self) -> None:
-        self._text = TextJoiner()
-        self._finish_native: str | None = None
-        self._is_over = False
+        super().__init__()
         self.grammar: str | None = None
 
-    @property
-    def finish_native(self) -> str | None:
-        """Return the ``stop_type``; None while there is none."""
-        return self._finish_native
-
-    @property
-    def is_terminal(self) -> bool:
-        """Say whether the event with ``stop: true`` was read."""
-        return self._is_over
-
-    def read(self, event: WireEvent) -> Iterable[StreamEvent]:
-        """Return what one event of a stream means."""
-        value = event.value
-        if value is None:
-            return ()
-        if value.get("error") is not None:
-            return (read_error(value),)
+    def _read(self, value: JsonObject, data: bytes) -> Iterable[StreamEvent]:
+        del data
         if value.get("index"):  # another answer to the same prompt
             return ()
         text, stop = text_of(value, "content"), value.get("stop")
@@ -137,31 +118,14 @@ class LlamaCppCompletionReader:
             events.extend(self._end(value))
         return events
 
-    def read_whole(self, event: WireEvent) -> Iterable[StreamEvent]:
-        """Return what one whole answer means; it has the form of a stream's last event."""
-        value = event.value
-        if value is None or not value.keys() & {"error", "content"}:
-            raise WireFaultError("no_answer", "the body is no answer of /completion")
-        return self.read(event)
-
-    def close(self) -> Iterable[StreamEvent]:
-        """Return nothing: the format has no end marker beside its last event."""
-        return ()
-
     def _end(self, value: JsonObject) -> Iterator[StreamEvent]:
         self.grammar = text_of(object_of(value, "generation_settings") or {}, "grammar")
-        read, written = count_of(value, "tokens_evaluated"), count_of(value, "tokens_predicted")
-        if read is not None or written is not None:
-            yield Usage(input_tokens=read, output_tokens=written)
-        is_truncated = flag_of(value, "truncated")
-        self._finish_native = text_of(value, "stop_type") or None
-        self._is_over = True
-        if self._finish_native is None:
-            yield Finish(FinishReason.UNKNOWN, "")
-        elif is_truncated:  # the context was full: some of it was dropped to go on
-            yield Finish(FinishReason.LENGTH, self._finish_native)
-        else:
-            yield read_finish(self._finish_native)
+        return self._ended(
+            text_of(value, "stop_type"),
+            read=count_of(value, "tokens_evaluated"),
+            written=count_of(value, "tokens_predicted"),
+            is_cut=bool(flag_of(value, "truncated")),  # the context was full: some of it was dropped to go on
+        )
 
 
 def _constraint(request: GenerationRequest) -> JsonObject:

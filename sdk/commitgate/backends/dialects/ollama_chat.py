@@ -9,15 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from commitgate.backends.base import (
-    Finish,
-    FinishReason,
     GenerationRequest,
     ProseDelta,
     ReasoningDelta,
     StreamEvent,
     TextDelta,
     ToolDelta,
-    Usage,
 )
 from commitgate.backends.dialect import Answer, Expected, Outgoing, ServerFacts, ServerIdentity, UnwritableError
 from commitgate.backends.dialects.chat_dialect import asked
@@ -28,13 +25,12 @@ from commitgate.backends.dialects.chat_writing import (
     translation_of,
 )
 from commitgate.backends.dialects.fields import count_of, name_of, object_of, objects_of, text_of
+from commitgate.backends.dialects.native_reading import NativeReader
 from commitgate.backends.dialects.native_request import no_marks, schema_of
 from commitgate.backends.dialects.ollama_v1_chat import identify_ollama
 from commitgate.backends.dialects.raw_slice import items_of, raw_value
 from commitgate.backends.text_join import TextJoiner
-from commitgate.backends.wire.errors import read_error
-from commitgate.backends.wire.wire_event import WireEvent, WireFaultError
-from commitgate.backends.words import read_finish
+from commitgate.backends.wire.wire_event import WireFaultError
 from commitgate.errors import MisuseError
 from commitgate.json_value import JsonObject, JsonValue
 
@@ -112,57 +108,31 @@ class OllamaChatDialect:
         return identify_ollama(model, answers)
 
 
-class OllamaChatReader:
+class OllamaChatReader(NativeReader):
     """Read one answer.
 
     Args:
         expected: what it is expected to hold.
     """
 
+    MEMBERS = frozenset({"error", "message", "done"})
+    API = "/api/chat"
+
     def __init__(self, expected: Expected) -> None:
+        super().__init__()
         self._text_kind = ProseDelta if expected.offers_tools else TextDelta
-        self._text = TextJoiner()
         self._thoughts = TextJoiner()
         self._calls = 0
-        self._finish_native: str | None = None
-        self._is_done = False
 
-    @property
-    def finish_native(self) -> str | None:
-        """Return the ``done_reason``; None where there is none, also where the server said that it was done."""
-        return self._finish_native
-
-    @property
-    def is_terminal(self) -> bool:
-        """Say whether the line that says ``done`` was read."""
-        return self._is_done
-
-    def read(self, event: WireEvent) -> Iterable[StreamEvent]:
-        """Return what one line means."""
-        value = event.value
-        if value is None:
-            return ()
-        if value.get("error") is not None:
-            return (read_error(value),)
+    def _read(self, value: JsonObject, data: bytes) -> Iterable[StreamEvent]:
         message = object_of(value, "message")
-        events = [] if message is None else list(self._answer(message, event.data))
+        events = [] if message is None else list(self._answer(message, data))
         done = value.get("done")
         if done is not None and not isinstance(done, bool):
             raise WireFaultError("wrong_type", "done is something else than true or false")
         if done:
             events.extend(self._end(value))
         return events
-
-    def read_whole(self, event: WireEvent) -> Iterable[StreamEvent]:
-        """Return what one whole answer means; it has the form of a stream's last line."""
-        value = event.value
-        if value is None or not value.keys() & {"error", "message", "done"}:
-            raise WireFaultError("no_answer", "the body is no answer of /api/chat")
-        return self.read(event)
-
-    def close(self) -> Iterable[StreamEvent]:
-        """Return nothing: the format has no end marker beside the line that says ``done``."""
-        return ()
 
     def _answer(self, message: JsonObject, data: bytes) -> Iterator[StreamEvent]:
         thoughts, text = text_of(message, "thinking"), text_of(message, "content")
@@ -187,12 +157,11 @@ class OllamaChatReader:
         return ToolDelta(index, id=name_of(call, "id") or None, name=name, arguments=arguments)
 
     def _end(self, value: JsonObject) -> Iterator[StreamEvent]:
-        read, written = count_of(value, "prompt_eval_count"), count_of(value, "eval_count")
-        if read is not None or written is not None:
-            yield Usage(input_tokens=read, output_tokens=written)
-        self._finish_native = text_of(value, "done_reason") or None
-        self._is_done = True
-        yield Finish(FinishReason.UNKNOWN, "") if self._finish_native is None else read_finish(self._finish_native)
+        return self._ended(
+            text_of(value, "done_reason"),
+            read=count_of(value, "prompt_eval_count"),
+            written=count_of(value, "eval_count"),
+        )
 
 
 def _constraint(request: GenerationRequest, facts: ServerFacts) -> JsonObject:

@@ -9,23 +9,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from commitgate.backends.base import (
-    Finish,
-    FinishReason,
     GenerationRequest,
     StreamEvent,
     TextDelta,
-    Usage,
 )
 from commitgate.backends.dialect import Answer, Expected, Outgoing, ServerFacts, ServerIdentity
 from commitgate.backends.dialects.chat_dialect import asked
 from commitgate.backends.dialects.chat_writing import not_in_form, translation_of, without_thoughts
 from commitgate.backends.dialects.fields import array_of, count_of, flag_of, object_of, text_of
+from commitgate.backends.dialects.native_reading import NativeReader
 from commitgate.backends.dialects.native_request import Template, raw_prompt, schema_of
 from commitgate.backends.dialects.tgi_chat import identify_tgi
-from commitgate.backends.text_join import TextJoiner
-from commitgate.backends.wire.errors import read_error
-from commitgate.backends.wire.wire_event import WireEvent, WireFaultError
-from commitgate.backends.words import read_finish
 from commitgate.json_value import JsonObject
 
 _FACTS: Final = ServerFacts(
@@ -87,67 +81,32 @@ class TgiGenerateDialect:
         return identify_tgi(answers)
 
 
-class TgiGenerateReader:
+class TgiGenerateReader(NativeReader):
     """Read one answer: an event a token, the last of which tells how it ended."""
 
-    def __init__(self) -> None:
-        self._text = TextJoiner()
-        self._finish_native: str | None = None
-        self._is_over = False
+    MEMBERS = frozenset({"error", "generated_text"})
+    API = "/generate"
 
-    @property
-    def finish_native(self) -> str | None:
-        """Return the ``finish_reason``; None while there is none."""
-        return self._finish_native
-
-    @property
-    def is_terminal(self) -> bool:
-        """Say whether the event with the whole text was read."""
-        return self._is_over
-
-    def read(self, event: WireEvent) -> Iterable[StreamEvent]:
-        """Return what one event of a stream means."""
-        value = event.value
-        if value is None:
-            return ()
-        if value.get("error") is not None:
-            return (read_error(value),)
+    def _read(self, value: JsonObject, data: bytes) -> Iterable[StreamEvent]:
+        del data
         token = object_of(value, "token")
-        if token is None and value.get("generated_text") is not None:
-            return self.read_whole(event)
         events: list[StreamEvent] = []
-        text = None if token is None or flag_of(token, "special") else text_of(token, "text")
+        if token is None:  # a whole answer
+            text = text_of(value, "generated_text")
+        else:
+            text = None if flag_of(token, "special") else text_of(token, "text")
         if text:
             events.append(TextDelta(self._text.feed(text)))
         if text_of(value, "generated_text") is not None or object_of(value, "details") is not None:
             events.extend(self._end(value))
         return events
 
-    def read_whole(self, event: WireEvent) -> Iterable[StreamEvent]:
-        """Return what one whole answer means."""
-        value = event.value
-        if value is not None and value.get("error") is not None:
-            return (read_error(value),)
-        text = None if value is None else text_of(value, "generated_text")
-        if value is None or text is None:
-            raise WireFaultError("no_answer", "the body is no answer of /generate")
-        events: list[StreamEvent] = [TextDelta(self._text.feed(text))] if text else []
-        return [*events, *self._end(value)]
-
-    def close(self) -> Iterable[StreamEvent]:
-        """Return nothing: the format has no end marker beside its last event."""
-        return ()
-
     def _end(self, value: JsonObject) -> Iterator[StreamEvent]:
         details = object_of(value, "details") or {}
         read, written = count_of(details, "input_length"), count_of(details, "generated_tokens")
         if read is None:  # a whole answer lists the tokens of the prompt in its place, where it was asked to
             read = len(array_of(details, "prefill") or ()) or None
-        if read is not None or written is not None:
-            yield Usage(input_tokens=read, output_tokens=written)
-        self._finish_native = text_of(details, "finish_reason") or None
-        self._is_over = True
-        yield Finish(FinishReason.UNKNOWN, "") if self._finish_native is None else read_finish(self._finish_native)
+        return self._ended(text_of(details, "finish_reason"), read=read, written=written)
 
 
 def _constraint(request: GenerationRequest) -> JsonObject:
