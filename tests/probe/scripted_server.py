@@ -23,6 +23,24 @@ from commitgate.backends.base import (
 from commitgate.backends.dialect import Answer, Outgoing, ServerFacts, ServerIdentity
 from commitgate.json_value import JsonObject
 
+ENFORCING = {
+    "invalid_schema": "rejected",
+    "invalid_pattern": "rejected",
+    "invalid_grammar": "rejected",
+    "enum": "enforced",
+    "property": "enforced",
+    "count": "enforced",
+    "order": "enforced",
+    "choice": "enforced",
+    "pattern": "enforced",
+    "grammar": "enforced",
+    "tool": "enforced",
+    "echo": "not_told",
+    "cut": "yes",
+    "whole": "yes",
+}
+"""What a probe says of a server that enforces; how it behaves otherwise comes on top."""
+
 FACTS = ServerFacts(
     name="vllm_chat",
     title="a server of tests",

@@ -61,7 +61,7 @@ def checked_extra(given: Mapping[str, str], key: ApiKey) -> dict[str, str]:
     for name, value in given.items():
         # Callers without a type checker pass other things.
         for part in (name, value):
-            if not isinstance(part, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            if not isinstance(part, str):  # pyright: ignore[reportUnnecessaryIsInstance] - said above
                 raise wrong_kind("a name or value of extra_headers", "a str", part)
         if not _NAME.fullmatch(name):
             raise MisuseError(f"extra_headers must name header fields, found {name!r}")

@@ -15,11 +15,12 @@ from commitgate.backends.base import (
 )
 from commitgate.backends.dialect import Answer, Expected, Outgoing, ServerFacts, ServerIdentity
 from commitgate.backends.dialects.chat_dialect import asked
-from commitgate.backends.dialects.chat_writing import drawing_of, not_in_form, translation_of, without_thoughts
+from commitgate.backends.dialects.chat_writing import drawing_of, not_in_form, translation_of
+from commitgate.backends.dialects.continuing import ContinuingDialect
 from commitgate.backends.dialects.fields import count_of, flag_of, object_of, text_of
 from commitgate.backends.dialects.identity_reading import is_ready, names, object_in, objects, word
 from commitgate.backends.dialects.native_reading import NativeReader
-from commitgate.backends.dialects.native_request import Template, raw_prompt, schema_of
+from commitgate.backends.dialects.native_request import Template, schema_of
 from commitgate.backends.wire.wire_event import WireFaultError
 from commitgate.json_value import JsonObject
 
@@ -37,7 +38,7 @@ _FACTS: Final = ServerFacts(
 )
 
 
-class LlamaCppCompletionDialect:
+class LlamaCppCompletionDialect(ContinuingDialect):
     """Speak llama.cpp's own API, which continues a text.
 
     Args:
@@ -46,12 +47,7 @@ class LlamaCppCompletionDialect:
     """
 
     def __init__(self, *, template: Template | None = None) -> None:
-        self._template = template
-
-    @property
-    def facts(self) -> ServerFacts:
-        """Return what is known of it."""
-        return _FACTS
+        super().__init__(_FACTS, template)
 
     def write(self, request: GenerationRequest) -> Outgoing:
         """Write a request for a stream.
@@ -60,15 +56,10 @@ class LlamaCppCompletionDialect:
             UnsupportedError: the constraint is of another form.
             UnwritableError: the conversation cannot be written as one text, or the model is to think.
         """
-        without_thoughts(_FACTS, request.reasoning)
-        body: JsonObject = {"prompt": raw_prompt(request, self._template, _FACTS), "stream": True}
+        body: JsonObject = {"prompt": self._prompt(request), "stream": True}
         body |= _drawing(request)
         body |= _constraint(request)
         return Outgoing(path="//completion", body=body)
-
-    def expected(self, request: GenerationRequest) -> Expected:
-        """Return that nothing but text is expected."""
-        return Expected()
 
     def reader(self, expected: Expected) -> LlamaCppCompletionReader:
         """Return a reader for one answer."""

@@ -15,10 +15,11 @@ from commitgate.backends.base import (
 )
 from commitgate.backends.dialect import Answer, Expected, Outgoing, ServerFacts, ServerIdentity
 from commitgate.backends.dialects.chat_dialect import asked
-from commitgate.backends.dialects.chat_writing import not_in_form, translation_of, without_thoughts
+from commitgate.backends.dialects.chat_writing import not_in_form, translation_of
+from commitgate.backends.dialects.continuing import ContinuingDialect
 from commitgate.backends.dialects.fields import array_of, count_of, flag_of, object_of, text_of
 from commitgate.backends.dialects.native_reading import NativeReader
-from commitgate.backends.dialects.native_request import Template, raw_prompt, schema_of
+from commitgate.backends.dialects.native_request import Template, schema_of
 from commitgate.backends.dialects.tgi_chat import identify_tgi
 from commitgate.json_value import JsonObject
 
@@ -35,7 +36,7 @@ _FACTS: Final = ServerFacts(
 )
 
 
-class TgiGenerateDialect:
+class TgiGenerateDialect(ContinuingDialect):
     """Speak TGI's own API, which continues a text.
 
     Args:
@@ -44,12 +45,7 @@ class TgiGenerateDialect:
     """
 
     def __init__(self, *, template: Template | None = None) -> None:
-        self._template = template
-
-    @property
-    def facts(self) -> ServerFacts:
-        """Return what is known of it."""
-        return _FACTS
+        super().__init__(_FACTS, template)
 
     def write(self, request: GenerationRequest) -> Outgoing:
         """Write a request for a stream.
@@ -58,15 +54,10 @@ class TgiGenerateDialect:
             UnsupportedError: the constraint is of another form.
             UnwritableError: the conversation cannot be written as one text, or the model is to think.
         """
-        without_thoughts(_FACTS, request.reasoning)
+        inputs = self._prompt(request)
         parameters: JsonObject = {"details": True, "return_full_text": False, **_drawing(request)}
         parameters |= _constraint(request)
-        inputs = raw_prompt(request, self._template, _FACTS)
         return Outgoing(path="//generate_stream", body={"inputs": inputs, "parameters": parameters, "stream": True})
-
-    def expected(self, request: GenerationRequest) -> Expected:
-        """Return that nothing but text is expected."""
-        return Expected()
 
     def reader(self, expected: Expected) -> TgiGenerateReader:
         """Return a reader for one answer."""
