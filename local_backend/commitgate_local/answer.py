@@ -22,15 +22,17 @@ from commitgate.backends.base import (
 )
 from commitgate.errors import LimitExceededError, ModelRunError
 from commitgate_local.sampling import Draw, NothingLegal, draw, make_generator
+from commitgate_local.step_trace import StepTrace
 
 if TYPE_CHECKING:
     import torch
 
-    from commitgate.backends.base import Event, Sampling
+    from commitgate.backends.base import Event, Sampling, StepTaken
     from commitgate_local.engine import Matcher
     from commitgate_local.forced import ForcedRuns
     from commitgate_local.reasoning import Thoughts
     from commitgate_local.vocabulary import Vocabulary
+    from commitgate_local.walk import Mask
 
 # Bytes of the answer kept for splitting forced runs; no more of it is looked at.
 _TAIL_BYTES: Final = 256
@@ -39,6 +41,9 @@ NATIVE_ACCEPT: Final = "accept"
 NATIVE_STOP: Final = "stop"
 NATIVE_MAX_TOKENS: Final = "max_tokens"
 NATIVE_CONTEXT: Final = "context"
+
+TracedEvent: TypeAlias = "Event | StepTaken"
+"""What an answer hands out: events, and before the text of each step, where they are wanted, what it was."""
 
 Ending: TypeAlias = "Finish | DeadEndReached | Fault"
 
@@ -55,6 +60,7 @@ class Question:
         forced_runs: feeds what only one text can follow; None asks the model for each token.
         context_tokens: most tokens that the model can hold, prompt, thoughts and answer together; None for no limit.
         thoughts: what the model writes before its answer, at their beginning; None where it answers at once.
+        traced_choices: how many of the model's likeliest tokens each step is told with; None tells of no step.
     """
 
     matcher: Matcher
@@ -64,6 +70,7 @@ class Question:
     forced_runs: ForcedRuns | None = None
     context_tokens: int | None = None
     thoughts: Thoughts | None = None
+    traced_choices: int | None = None
 
 
 class Answer:
@@ -80,11 +87,13 @@ class Answer:
         is_over: the ending was handed out.
     """
 
-    def __init__(self, question: Question, emit: Callable[[Event], None]) -> None:
+    def __init__(self, question: Question, emit: Callable[[TracedEvent], None]) -> None:
         self._with = question
         self._emit = emit
         self._generator = make_generator(question.sampling.seed)
         self._tail = b""
+        traced = question.traced_choices
+        self._trace = None if traced is None else StepTrace(question.vocabulary, traced, emit)
         self.pending = list(question.prompt)
         self.written = self.thought = 0
         self.is_over = False
@@ -180,6 +189,9 @@ class Answer:
         ids = runs.tokens(self._with.matcher.state, self._tail)[:most]
         if not ids:
             return False
+        if self._trace is not None:
+            self._trace.look(self._with.matcher)
+            self._trace.forced(ids, self._with.vocabulary.text(ids))
         for token_id in ids:
             self._with.matcher.advance(token_id)
         self._write(ids, legal_mass=None, is_forced=True)
@@ -190,8 +202,10 @@ class Answer:
         if logits.shape != (width,):
             raise ModelRunError(f"the model gave logits of shape {tuple(logits.shape)}, the vocabulary is {width} wide")
         matcher, thoughts = self._with.matcher, self._thinking
-        mask = matcher.mask() if thoughts is None else thoughts.mask()
+        mask = self._mask(thoughts)
         drawn = draw(logits, mask, self._with.sampling, self._generator)
+        if self._trace is not None:
+            self._trace_draw(self._trace, drawn, logits, mask, is_thought=thoughts is not None)
         if isinstance(drawn, NothingLegal):
             explanation = f"expected {matcher.explain()}"
             return DeadEndReached(cause="tokenizer", prefix_tokens=self.written, explanation=explanation)
@@ -204,6 +218,23 @@ class Answer:
             return Finish(FinishReason.STOP, NATIVE_STOP)
         self._write_drawn(drawn)
         return None
+
+    def _mask(self, thoughts: Thoughts | None) -> Mask:
+        mask = self._with.matcher.mask if thoughts is None else thoughts.mask
+        if self._trace is None:
+            return mask()
+        self._trace.look(self._with.matcher)
+        return self._trace.masked(mask)
+
+    def _trace_draw(
+        self, trace: StepTrace, drawn: Draw | NothingLegal, logits: torch.Tensor, mask: Mask, *, is_thought: bool
+    ) -> None:
+        if isinstance(drawn, NothingLegal):
+            trace.chosen("dead_end", None, logits, mask, 0.0)
+            return
+        is_stop = drawn.token_id in self._with.vocabulary.stop_ids
+        kind = "thought" if is_thought else "stop" if is_stop else "drawn"
+        trace.chosen(kind, drawn.token_id, logits, mask, None if is_thought else drawn.legal_mass)
 
     def _think(self, thoughts: Thoughts, shown: bytes) -> None:
         """Hand out thoughts; where they are over, begin the answer behind them."""
@@ -244,4 +275,5 @@ __all__ = [
     "NATIVE_STOP",
     "Answer",
     "Question",
+    "TracedEvent",
 ]

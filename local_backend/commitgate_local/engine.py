@@ -156,7 +156,16 @@ class Matcher:
         if self._is_stopped:
             return "the text has ended"
         place = self._state.place
-        return self._state.describe() + ("" if place is None else f" (at {place or 'the root'} of the schema)")
+        return self.explain_state() + ("" if place is None else f" (at {place or 'the root'} of the schema)")
+
+    def explain_state(self) -> str:
+        """Say in words what may come next, without where that stands."""
+        return "the text has ended" if self._is_stopped else self._state.describe()
+
+    @property
+    def place(self) -> str | None:
+        """Return the JSON pointer of the place in the schema where what may come next stands; None of no schema."""
+        return self._state.place
 
     def reset(self) -> None:
         """Go back to the beginning of the text."""

@@ -21,9 +21,10 @@ from commitgate_local.store import ModelStore, cache_folder
 from commitgate_local.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from commitgate.backends.base import Event, GenerationRequest
+    from commitgate.backends.base import GenerationRequest
     from commitgate.contract import Contract
     from commitgate.reasoning import Reasoning
+    from commitgate_local.answer import TracedEvent
 
 BACKEND_NAME = "local"
 
@@ -158,7 +159,7 @@ class LocalModel:
         self._engine.matcher(contract)
 
     def generate(
-        self, request: GenerationRequest, emit: Callable[[Event], None], cancelled: Callable[[], bool]
+        self, request: GenerationRequest, emit: Callable[[TracedEvent], None], cancelled: Callable[[], bool]
     ) -> None:
         """Write one answer. Blocks until it ended: call it in a worker thread.
 
@@ -191,6 +192,7 @@ class LocalModel:
             forced_runs=self._forced_runs if request.forced and request.is_constrained else None,
             context_tokens=self._context_tokens,
             thoughts=thoughts,
+            traced_choices=request.traced_choices,
         )
         self._scheduler.run(question, emit, cancelled)
 

@@ -31,8 +31,7 @@ from commitgate_local.runtime.base import Row
 if TYPE_CHECKING:
     import torch
 
-    from commitgate.backends.base import Event
-    from commitgate_local.answer import Question
+    from commitgate_local.answer import Question, TracedEvent
     from commitgate_local.runtime.base import Runtime
 
 WAITING: Final = 64
@@ -79,7 +78,7 @@ class _Request:
 
     answer: Answer
     prompt: Sequence[int]
-    events: deque[Event]
+    events: deque[TracedEvent]
     cancelled: Callable[[], bool]
     told: Condition
     is_ended: bool = False
@@ -158,7 +157,7 @@ class Scheduler:
                 cache_bytes=self._runtime.cache_bytes,
             )
 
-    def run(self, question: Question, emit: Callable[[Event], None], cancelled: Callable[[], bool]) -> None:
+    def run(self, question: Question, emit: Callable[[TracedEvent], None], cancelled: Callable[[], bool]) -> None:
         """Write one answer. Blocks until it ended.
 
         Args:
@@ -170,7 +169,7 @@ class Scheduler:
             ModelRunError: the program is ending.
             What ``emit`` raises; the answer is given up then.
         """
-        events: deque[Event] = deque()
+        events: deque[TracedEvent] = deque()
         answer = Answer(question, events.append)
         # What needs no model is done here, in the caller's thread: the model's goes on with the answers of others.
         answer.begin()
@@ -185,7 +184,7 @@ class Scheduler:
         if request.error is not None:
             raise request.error
 
-    def _follow(self, request: _Request, emit: Callable[[Event], None]) -> None:
+    def _follow(self, request: _Request, emit: Callable[[TracedEvent], None]) -> None:
         try:
             # While the model reads the prompt: worked out in its own thread, the first mask would hold everybody up.
             # What goes wrong here does so again where the mask is needed, and is told there.
@@ -422,7 +421,7 @@ def _end(is_ending: Flag, changed: Condition, started: list[Thread]) -> None:
             thread.join(_LAST_PASS_S)
 
 
-def _hand_over(events: deque[Event], emit: Callable[[Event], None]) -> None:
+def _hand_over(events: deque[TracedEvent], emit: Callable[[TracedEvent], None]) -> None:
     while events:
         emit(events.popleft())
 

@@ -40,6 +40,8 @@ from commitgate.run.conversation import MessageLike, PromptSchema
 from commitgate.run.order import DEFAULT_APPROVAL_EXPIRES_S, InProgress, Order, Require, checked_effect
 from commitgate.run.shared import Shared
 from commitgate.run.structured_run import StructuredRun
+from commitgate.run.watch import checked_observers
+from commitgate.telemetry.observer import Observer
 from commitgate.timeouts import DEFAULT_LEASE_S, Timeouts
 from commitgate.tools.face import ToolsFace
 from commitgate.worker_thread import run_in_thread
@@ -68,6 +70,7 @@ class Client(ToolsFace):
         reviewed: digests of the contracts that somebody reviewed: each a contract's ``full_digest`` or a template's
             ``digest``. Then what has an effect, or a contract of ``Risk.EFFECT``, must use one of them; everything else
             raises ``ReviewedContractError`` before anything is sent or written. None asks for no review.
+        observers: who is told how calls go, as an ``OpenTelemetryObserver``.
 
     Raises:
         MisuseError: an argument is none of these.
@@ -81,6 +84,7 @@ class Client(ToolsFace):
         retry_budget: RetryBudget | None = None,
         lease_s: float = DEFAULT_LEASE_S,
         reviewed: Iterable[str] | None = None,
+        observers: Iterable[Observer] = (),
     ) -> None:
         if retry_budget is not None:
             check_kind("retry_budget", retry_budget, RetryBudget, "a RetryBudget")
@@ -90,6 +94,7 @@ class Client(ToolsFace):
             raise MisuseError(f"lease_s must be {wanted}, found {lease_s!r}")
         self._lease_s = lease_s
         self._reviewed = Reviewed.of(reviewed)
+        self._observers = checked_observers(observers)
         self._retry_budget = retry_budget or RetryBudget()
         self._registry = BackendRegistry({} if backends is None else backends)
         _check_ledger(ledger)
@@ -113,6 +118,7 @@ class Client(ToolsFace):
             waiting=WaitingOrders(),
             lease_s=self._lease_s,
             reviewed=self._reviewed,
+            observers=self._observers,
         )
         return self
 

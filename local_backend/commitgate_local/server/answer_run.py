@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from commitgate.backends.base import EventStream, ProseDelta, StreamEvent, TextDelta, ToolDelta, Usage
+from commitgate.backends.base import EventStream, ProseDelta, StepTaken, StreamEvent, TextDelta, ToolDelta, Usage
 from commitgate.timeouts import Timeouts
 from commitgate_local.server.chat_order import ChatOrder
 from commitgate_local.server.chat_reply import (
@@ -122,6 +122,8 @@ class AnswerRun:
 
     async def _read(self, events: EventStream, reply: WholeReply | ReplyStream) -> None:
         async for event in events:
+            if isinstance(event, StepTaken):
+                continue
             self._note(event)
             frames = reply.feed(event)
             if isinstance(reply, WholeReply):

@@ -230,13 +230,74 @@ class ProseDelta:
     data: bytes = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Hold one token that the model may have chosen.
+
+    Attributes:
+        token_id: its id.
+        data: its bytes; None of one that is no text, as a stop token.
+        probability: in [0, 1], of the raw logits at temperature 1, before any mask.
+        is_legal: the constraint allowed it.
+    """
+
+    token_id: int
+    data: bytes | None = field(repr=False)
+    probability: float
+    is_legal: bool
+
+
+StepKind: TypeAlias = Literal["drawn", "forced", "thought", "stop", "dead_end"]
+"""``drawn``: the model chose a token of the answer. ``forced``: only this text could follow. ``thought``: a token that
+stands before the answer. ``stop``: the model chose to end. ``dead_end``: no token was legal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepTaken:
+    """Tell of one step of a backend that decodes by itself, before the text of that step; it changes nothing.
+
+    Sent only where ``GenerationRequest.traced_choices`` asks for it.
+
+    Attributes:
+        kind: what sort of step.
+        token_ids: the tokens that it wrote; several in a forced run.
+        data: their text; empty of a stop.
+        text_bytes: bytes of the answer before it.
+        choices: the model's likeliest tokens, the likeliest first, and the one that was taken at the end where it is
+            none of them; empty where the model was not asked.
+        legal_mass: as in ``TextDelta``.
+        legal_tokens: how many tokens were legal; None where the model was not asked.
+        vocabulary_tokens: how many tokens there are.
+        state: what could come next, in words.
+        place: JSON pointer of the place in the schema where that stands; None where there is none.
+        mask_s: seconds until the mask was known.
+        step_s: seconds since the step before it, or since the answer was begun.
+    """
+
+    kind: StepKind
+    token_ids: tuple[int, ...]
+    data: bytes = field(repr=False)
+    text_bytes: int
+    choices: tuple[Choice, ...] = field(default=(), repr=False)
+    legal_mass: float | None = None
+    legal_tokens: int | None = None
+    vocabulary_tokens: int
+    state: str
+    place: str | None = None
+    mask_s: float = 0.0
+    step_s: float = 0.0
+
+
 Event: TypeAlias = (
     TextDelta | ReasoningDelta | RefusalDelta | Usage | Ping | Notice | Finish | Fault | ConnectionLost | DeadEndReached
 )
 """What the gate takes."""
 
 StreamEvent: TypeAlias = "Event | ToolDelta | ProseDelta"
-"""What a backend may send; calls of tools and the words beside them are joined into one text before the gate."""
+"""What belongs to an answer; calls of tools and the words beside them are joined into one text before the gate."""
+
+SentEvent: TypeAlias = "StreamEvent | StepTaken"
+"""What a backend may send."""
 
 
 class WaitExpired(Exception):  # noqa: N818 - it ends one attempt, as a time limit that ran out, and never reaches a caller
@@ -340,6 +401,8 @@ class GenerationRequest:
         reasoning: how the model may think before it answers; None where it answers at once. A backend that cannot have
             it so answers with a ``Fault`` of the kind ``bad_request``, and never leaves it out in silence.
         translation: the contract in the words of the server; None where the backend has no ``translate``.
+        traced_choices: how many of the model's likeliest tokens each step is to be told with (``StepTaken``); None
+            where steps are not to be told. A backend that does not decode by itself tells none.
     """
 
     model: str
@@ -354,6 +417,7 @@ class GenerationRequest:
     tools: ToolOffer | None = None
     reasoning: Reasoning | None = None
     translation: Translation | None = field(default=None, repr=False)
+    traced_choices: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -385,7 +449,7 @@ class EventStream(Protocol):
         """Return what answers, as far as it is known: a server may tell more of itself with its answer."""
         ...
 
-    def __aiter__(self) -> AsyncIterator[StreamEvent]:
+    def __aiter__(self) -> AsyncIterator[SentEvent]:
         """Iterate over the events, once."""
         ...
 
@@ -394,7 +458,7 @@ class EventStream(Protocol):
 class Buffered(EventStream, Protocol):
     """Be a stream that may hold further events, which need no waiting."""
 
-    def take_ready(self) -> StreamEvent | None:
+    def take_ready(self) -> SentEvent | None:
         """Return the next event that is there already; None where there is none now."""
         ...
 
@@ -471,6 +535,7 @@ __all__ = [
     "Backend",
     "BackendIdentity",
     "Buffered",
+    "Choice",
     "ConnectionLost",
     "DeadEndCause",
     "DeadEndReached",
@@ -491,8 +556,11 @@ __all__ = [
     "Remote",
     "Role",
     "Sampling",
+    "SentEvent",
     "ServerDedup",
     "Standing",
+    "StepKind",
+    "StepTaken",
     "StreamEvent",
     "TextDelta",
     "ToolDelta",

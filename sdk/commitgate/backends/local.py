@@ -22,7 +22,7 @@ import anyio.to_thread
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from commitgate.argument import check_int
-from commitgate.backends.base import BackendIdentity, Event, EventStream, GenerationRequest, WaitExpired
+from commitgate.backends.base import BackendIdentity, EventStream, GenerationRequest, SentEvent, WaitExpired
 from commitgate.errors import MissingExtraError, MisuseError, ModelLoadError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Model(Protocol):
         ...
 
     def generate(
-        self, request: GenerationRequest, emit: Callable[[Event], None], cancelled: Callable[[], bool]
+        self, request: GenerationRequest, emit: Callable[[SentEvent], None], cancelled: Callable[[], bool]
     ) -> None:
         """Decode, handing events to ``emit``, until done or ``cancelled()``."""
         ...
@@ -179,9 +179,9 @@ class _LocalStream:
         self._error: Exception | None = None
         self._identity: BackendIdentity | None = None
         self._tasks: TaskGroup | None = None
-        self._sending: MemoryObjectSendStream[Event]
-        self._receiving: MemoryObjectReceiveStream[Event]
-        self._sending, self._receiving = anyio.create_memory_object_stream[Event](EVENTS_AHEAD)
+        self._sending: MemoryObjectSendStream[SentEvent]
+        self._receiving: MemoryObjectReceiveStream[SentEvent]
+        self._sending, self._receiving = anyio.create_memory_object_stream[SentEvent](EVENTS_AHEAD)
 
     @property
     def identity(self) -> BackendIdentity:
@@ -230,10 +230,10 @@ class _LocalStream:
         assert limit_s is not None, "only a limit ends the wait"
         raise WaitExpired("pool", limit_s)
 
-    def __aiter__(self) -> AsyncIterator[Event]:
+    def __aiter__(self) -> AsyncIterator[SentEvent]:
         return self
 
-    async def __anext__(self) -> Event:
+    async def __anext__(self) -> SentEvent:
         try:
             return await self._receiving.receive()
         except anyio.EndOfStream:
@@ -254,7 +254,7 @@ class _LocalStream:
             if not self._stop.is_set():
                 self._error = error
 
-    def _emit(self, event: Event) -> None:
+    def _emit(self, event: SentEvent) -> None:
         try:
             # Costs half of what waiting in a task would; that is left for a reader who is far behind.
             anyio.from_thread.run_sync(self._sending.send_nowait, event)

@@ -18,7 +18,7 @@ from commitgate.backends.base import (
     ProseDelta,
     RefusalDelta,
     Sampling,
-    StreamEvent,
+    SentEvent,
     TextDelta,
     ToolDelta,
     Usage,
@@ -78,7 +78,7 @@ class _Reading:
     arguments: bytearray | None = None
     reply: Reply = field(default_factory=Reply)
 
-    def take(self, event: StreamEvent) -> bool:
+    def take(self, event: SentEvent) -> bool:
         """Take one event; return whether enough was read."""
         match event:
             case TextDelta(data=data) | ProseDelta(data=data):

@@ -34,6 +34,9 @@ from commitgate.run.question import Question
 from commitgate.run.wording import Wording, unconstrained
 from commitgate.worker_thread import aside
 
+TRACED_CHOICES = 8
+"""How many of the model's likeliest tokens a step is told with, where steps are wanted."""
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -99,6 +102,7 @@ class Asking(Generic[T, R]):
             waited_s = self._again.wait_s
             self._tries = self._tries.after(self._again)
         self.facts.begin_attempt(anyio.current_time(), waited_s=waited_s)
+        self.facts.watch.request_began(self.facts.attempts, waited_s, self._question.messages)
         ended = await self._attempt()
         failed = None if isinstance(ended, Chosen) else ended
         self.facts.end_attempt(failed)
@@ -131,9 +135,13 @@ class Asking(Generic[T, R]):
         return ending
 
     def _take_back(self, ending: Failed) -> None:
-        if self.show is not None and self._is_showing:
-            self._is_showing = False
-            self.show(Reset(attempt=self.facts.attempts + 1, reason=ending.name))
+        if not self._is_showing:
+            return
+        self._is_showing = False
+        reset = Reset(attempt=self.facts.attempts + 1, reason=ending.name)
+        self.facts.watch.shown(reset)
+        if self.show is not None:
+            self.show(reset)
 
     def _next_question(self, again: Again, ending: Failed) -> None:
         if again.kind == "larger":
@@ -197,10 +205,11 @@ class Asking(Generic[T, R]):
             tools=order.tools,
             reasoning=order.reasoning,
             translation=self.wording.translation,
+            traced_choices=TRACED_CHOICES if self.facts.watch.wants.steps else None,
         )
 
     async def _read(self, request: GenerationRequest) -> Verdict:
-        show = None if self.show is None else self._show
+        show = None if self.show is None and not self.facts.watch.wants.steps else self._show
         assert self.order.backend is not None, "a model is asked for what is not given"
         attempt = Attempt(
             self.order.backend,
@@ -213,9 +222,10 @@ class Asking(Generic[T, R]):
         return await attempt.run()
 
     def _show(self, preview: Preview) -> None:
-        assert self.show is not None, "previews are made where somebody looks"
         self._is_showing = True
-        self.show(preview)
+        self.facts.watch.shown(preview)
+        if self.show is not None:
+            self.show(preview)
 
     async def _judged(self, verdict: Verdict) -> Chosen[T] | Failed:
         match verdict:

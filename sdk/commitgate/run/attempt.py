@@ -18,6 +18,8 @@ from commitgate.backends.base import (
     EventStream,
     GenerationRequest,
     Remote,
+    SentEvent,
+    StepTaken,
     StreamEvent,
     TextDelta,
     ToolDelta,
@@ -170,7 +172,7 @@ class Attempt:
                 raise error
         return cut_off
 
-    async def _read_all(self, stream: EventStream, events: AsyncIterator[StreamEvent]) -> TimedOut | Violated | None:
+    async def _read_all(self, stream: EventStream, events: AsyncIterator[SentEvent]) -> TimedOut | Violated | None:
         self._facts.identity = stream.identity
         self._facts.gate = self._gate
         try:
@@ -182,7 +184,7 @@ class Attempt:
             self._facts.identity = stream.identity
 
     async def _read(
-        self, events: AsyncIterator[StreamEvent], take_ready: Callable[[], StreamEvent | None] | None
+        self, events: AsyncIterator[SentEvent], take_ready: Callable[[], SentEvent | None] | None
     ) -> TimedOut | None:
         patience = Patience(self._request.timeouts, anyio.current_time())
         self._turn_s = 0.0 if take_ready is None else TURN_S
@@ -203,7 +205,10 @@ class Attempt:
     def _is_over(self) -> bool:
         return self._gate.state is State.ENDED
 
-    async def _read_event(self, event: StreamEvent, patience: Patience) -> None:
+    async def _read_event(self, event: SentEvent, patience: Patience) -> None:
+        self._facts.watch.event(event)
+        if isinstance(event, StepTaken):
+            return
         for piece in _pieces_of_call(event):
             for joined in self._joining.feed(piece):
                 await self._take(joined)
@@ -274,17 +279,17 @@ def _pieces_of_call(event: StreamEvent) -> Iterator[StreamEvent]:
         yield ToolDelta(event.index, arguments=event.arguments[start : start + SLICE_BYTES])
 
 
-async def _next(events: AsyncIterator[StreamEvent]) -> StreamEvent | None:
+async def _next(events: AsyncIterator[SentEvent]) -> SentEvent | None:
     try:
         return await anext(events)
     except StopAsyncIteration:
         return None
 
 
-async def _close(events: AsyncIterator[StreamEvent]) -> None:
+async def _close(events: AsyncIterator[SentEvent]) -> None:
     # Left to the garbage collector, a generator would be closed after its stream, and in another task.
     if isinstance(events, AsyncGenerator):
-        await cast("AsyncGenerator[StreamEvent]", events).aclose()
+        await cast("AsyncGenerator[SentEvent]", events).aclose()
 
 
 def _is_ordinary(error: BaseException) -> bool:

@@ -38,6 +38,7 @@ from commitgate.run.given import Given
 from commitgate.run.order import Order
 from commitgate.run.scrutiny import Scrutiny
 from commitgate.run.shared import Shared
+from commitgate.run.watch import Watch
 from commitgate.run.wording import Wording, unconstrained, undecoded, unproven, worded
 from commitgate.worker_thread import run_in_thread
 
@@ -56,6 +57,9 @@ class Call(Generic[T, R]):
         order: what to do.
         shared: what it shares with all calls of its client.
         show: takes what is to be shown; None where nobody looks.
+
+    Attributes:
+        watch: tells the client's observers of it.
     """
 
     def __init__(
@@ -68,7 +72,8 @@ class Call(Generic[T, R]):
         self._order = order
         self._shared = shared
         self._show = show
-        self._facts = Facts()
+        self.watch = Watch(shared.observers, cast("Order[object, object]", order))
+        self._facts = Facts(watch=self.watch)
         self._ends_at = inf
 
     @property
@@ -106,6 +111,7 @@ class Call(Generic[T, R]):
             return self._unbuildable(error)
         self._shared.reviewed.check(contract, self._order.effect)
         self._facts.contract = contract
+        self.watch.contract_built(contract)
         if self._order.key is not None:
             return await self._run_operation(contract, self._order.key)
         chosen = await self._choose_in_time(contract)

@@ -18,6 +18,7 @@ from commitgate.outcome import (
     Failed,
     Fallback,
     Invalid,
+    Outcome,
     Receipt,
     ReceiptWarning,
     Refused,
@@ -27,6 +28,7 @@ from commitgate.outcome import (
     Unavailable,
     Violated,
 )
+from commitgate.run.watch import Watch
 from commitgate.timeouts import Timeouts
 
 if TYPE_CHECKING:
@@ -64,6 +66,7 @@ class Facts:
         operation_key_digest: as in the receipt.
         effect_key: as in the receipt.
         translation: the contract as a server was sent it; None where none was.
+        watch: is told of the call's requests.
     """
 
     contract: Contract[object] | None = None
@@ -85,6 +88,7 @@ class Facts:
     operation_key_digest: str | None = None
     effect_key: str | None = None
     translation: Translation | None = None
+    watch: Watch = field(default_factory=Watch, repr=False)
     _pieces: int = 0
     _waited_s: float = 0.0
     _requested_at: float = 0.0
@@ -140,7 +144,7 @@ class Facts:
         record = TryRecord(
             number=self.attempts,
             ending="committed" if ending is None else ending.name,
-            detail=_detail(ending),
+            detail=detail_of(ending),
             request_id=None if identity is None else identity.request_id,
             request_key_digest=self.request_key_digest,
             had_text=self.had_text,
@@ -150,6 +154,7 @@ class Facts:
         if isinstance(ending, Unavailable):
             record = replace(record, status=ending.status, request_id=ending.request_id or record.request_id)
         self.tries.append(record)
+        self.watch.request_ended(record, self.receipt)
 
     def cut_off(self, ending: Failed) -> None:
         """Note what ended the call from outside; where a request was under way, that is how it ended."""
@@ -302,7 +307,8 @@ class Facts:
         return record, LayerRecord(layer=Layer.ACCEPT, ran=True, passed=gate.is_accepting)
 
 
-def _detail(ending: Failed | None) -> str | None:
+def detail_of(ending: Outcome[object, object] | None) -> str | None:
+    """Return an ending's own kind, phase or layer; None where it has none."""
     match ending:
         case TimedOut(phase=detail) | Invalid(layer=detail):
             return str(detail)
@@ -322,4 +328,4 @@ def _sum(counts: Iterable[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-__all__ = ["Facts"]
+__all__ = ["Facts", "detail_of"]

@@ -84,6 +84,7 @@ class Order(Generic[T, R]):
         acts: something is done because of the value, by whoever made this order.
         given: the answer's JSON where no model is asked for it; the backend may be None then.
         input_digest: the input's fingerprint as a row holds it, for what goes on with that row; None makes it anew.
+        tool: name of the tool whose arguments are given; None of no tool.
         tools: what the answer may call, where the contract is that of a turn of tools.
         strict_limit: an answer that counts as many tokens as its limit allowed is taken for a cut one.
         refusals: keeps what is refused under the key; None where the key is free again, and nothing more.
@@ -112,6 +113,7 @@ class Order(Generic[T, R]):
     watch: bool = False
     acts: bool = False
     given: bytes | None = field(default=None, repr=False)
+    tool: str | None = None
     input_digest: str | None = field(default=None, repr=False)
     tools: ToolOffer | None = field(default=None, repr=False)
     strict_limit: bool = False

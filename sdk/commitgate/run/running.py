@@ -12,6 +12,7 @@ from commitgate.contract import Contract
 from commitgate.errors import CommitgateError
 from commitgate.outcome import Outcome
 from commitgate.run.active import running_call
+from commitgate.run.facts import detail_of
 from commitgate.run.mailbox import Mailbox
 from commitgate.run.order import Order
 from commitgate.run.shared import Shared
@@ -103,6 +104,7 @@ class Running(Generic[T, R]):
             return
         self._has_begun = True
         running_call.set(self)
+        self._call.watch.begin()
         try:
             with self._scope:
                 self.outcome = await self._call.run()
@@ -113,6 +115,7 @@ class Running(Generic[T, R]):
             self.error = _tellable(error)
         finally:
             self._end()
+            self._call.watch.end(self.outcome, detail_of(self.outcome), self.error)
 
     def _end(self) -> None:
         if self.outcome is None and self.error is None:

@@ -12,6 +12,7 @@ from commitgate.retry import RetryBudget
 from commitgate.reviewed import Reviewed
 from commitgate.run.active import ActiveCalls
 from commitgate.run.approval import WaitingOrders
+from commitgate.telemetry.observer import Observer
 
 if TYPE_CHECKING:
     from commitgate.ledger import Ledger
@@ -29,6 +30,7 @@ class Shared:
         waiting: what is to be done with values that wait for a person.
         lease_s: seconds that a claim outlives a killed process.
         reviewed: the contracts that an effect may use.
+        observers: who watches the calls.
     """
 
     task_group: TaskGroup
@@ -38,6 +40,7 @@ class Shared:
     waiting: WaitingOrders
     lease_s: float
     reviewed: Reviewed = field(default_factory=Reviewed)
+    observers: tuple[Observer, ...] = ()
 
 
 __all__ = ["Shared"]

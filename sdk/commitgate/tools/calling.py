@@ -66,7 +66,9 @@ class Calling:
         return CallResult(call=call, outcome=await self._keyed(tool, call, key))
 
     async def _keyed(self, tool: AnyTool, call: ToolCall, key: OperationKey) -> Outcome[object, object]:
-        order = self._settings.order(tool.contract, call.arguments_json, key, effect=tool.effect_of_call())
+        order = self._settings.order(
+            tool.contract, call.arguments_json, key, effect=tool.effect_of_call(), tool=tool.name
+        )
         if order is None:
             return self._settings.timed_out()
         record = RefusalRecord(key=key, given=call.arguments_json, steps=self._steps, settings=self._settings)
@@ -79,7 +81,7 @@ class Calling:
         return outcome
 
     async def _read_only(self, tool: AnyTool, call: ToolCall) -> Outcome[object, object]:
-        order = self._settings.order(tool.contract, call.arguments_json, None, effect=None)
+        order = self._settings.order(tool.contract, call.arguments_json, None, effect=None, tool=tool.name)
         if order is None:
             return self._settings.timed_out()
         outcome = self._settings.whole(await self._steps.run(order))

@@ -71,7 +71,13 @@ class Settings:
         return outcome
 
     def order(
-        self, contract: Contract[T], given: bytes, key: OperationKey | None, *, effect: Effect[T, object] | None
+        self,
+        contract: Contract[T],
+        given: bytes,
+        key: OperationKey | None,
+        *,
+        effect: Effect[T, object] | None,
+        tool: str | None = None,
     ) -> Order[T, object] | None:
         """Return the order of a step that judges JSON which is given; None where the time is over.
 
@@ -80,6 +86,7 @@ class Settings:
             given: the JSON.
             key: the step's operation key.
             effect: what it sets off.
+            tool: whose arguments it is; None of no tool.
         """
         timeouts = self.remaining()
         if timeouts is None:
@@ -95,7 +102,7 @@ class Settings:
             in_progress=self.in_progress,
             approval_expires_s=self.approval_expires_s,
         )
-        return replace(order, key=key, input_digest=digest_of_given(given))
+        return replace(order, key=key, tool=tool, input_digest=digest_of_given(given))
 
 
 class Steps:

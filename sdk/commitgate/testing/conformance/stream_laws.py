@@ -17,6 +17,7 @@ from commitgate.backends.base import (
     GenerationRequest,
     Message,
     Remote,
+    StepTaken,
     StreamEvent,
     WaitExpired,
 )
@@ -125,7 +126,8 @@ class StreamTrial:
                 async with self.backend.open(self._request(recording)) as stream:
                     events = aiter(stream)
                     while (event := await anext(events, None)) is not None:
-                        found.append(event)
+                        if not isinstance(event, StepTaken):
+                            found.append(event)
                     follows = await anext(events, None) is not None
         except WaitExpired as error:
             what = f"the wait for a {'place' if error.phase == 'pool' else 'connection'} ran out"
