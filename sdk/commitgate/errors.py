@@ -25,6 +25,10 @@ The tree::
     │   ├── StoredValueError         a stored value cannot be loaded again
     │   ├── DecisionError            an approval or rejection of what does not wait for one
     │   └── IllegalTransitionError   the ledger was driven out of order; a bug in the calling code
+    ├── EvaluationError              an evaluation could not be begun, gone on with or compared
+    │   ├── SuiteError               a file of cases or a suite that cannot be used; it lists every fault
+    │   ├── RunStoreError            the kept records belong to another run, are in use, damaged or cannot be written
+    │   └── ComparisonError          two runs that cannot be compared case by case
     ├── EffectRejected               raised BY an effect: a clean no, nothing happened
     └── EndingError                  raised by ``outcome.unwrap()``; one subclass an ending
 
@@ -258,6 +262,39 @@ class IllegalTransitionError(LedgerError):
         self.step = step
 
 
+class EvaluationError(CommitgateError):
+    """Base of what keeps an evaluation from being begun, gone on with or compared. No model was asked."""
+
+
+class SuiteError(EvaluationError):
+    """Raised when a file of cases or a suite cannot be used. Correct every place that ``faults`` names.
+
+    Attributes:
+        faults: what is wrong, each with its place: in a file the line and a JSON pointer into it.
+    """
+
+    def __init__(self, message: str, *, faults: tuple[str, ...] = ()) -> None:
+        super().__init__("\n".join((message, *faults)))
+        self.faults = faults
+
+
+class RunStoreError(EvaluationError):
+    """Raised when a file of kept records is another run's, in use, damaged or not to be written. It is unchanged.
+
+    Attributes:
+        differs: which parts of the run are others than the file's: ``suite_digest``, ``contracts``, ``model``,
+            ``settings``, ``package_version``.
+    """
+
+    def __init__(self, message: str, *, differs: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.differs = differs
+
+
+class ComparisonError(EvaluationError):
+    """Raised when two runs have no cases in common by which they could be compared. Compare runs of one suite."""
+
+
 class EffectRejected(CommitgateError):  # noqa: N818 - a verdict that user code raises, named like the ending it causes
     """Raise this inside an effect for a clean no: nothing happened downstream and nothing will.
 
@@ -341,6 +378,7 @@ __all__ = [
     "BackendError",
     "CancelledEndingError",
     "CommitgateError",
+    "ComparisonError",
     "CompileFailedError",
     "ContractError",
     "DeadEndError",
@@ -349,6 +387,7 @@ __all__ = [
     "EffectFailedError",
     "EffectRejected",
     "EndingError",
+    "EvaluationError",
     "FilteredError",
     "IllegalTransitionError",
     "InDoubtError",
@@ -368,8 +407,10 @@ __all__ = [
     "ParameterError",
     "RefusedError",
     "ReviewedContractError",
+    "RunStoreError",
     "SchemaError",
     "StoredValueError",
+    "SuiteError",
     "TimedOutError",
     "TruncatedError",
     "UnavailableError",
