@@ -1,0 +1,1 @@
+"""Look everything over before a launch."""
