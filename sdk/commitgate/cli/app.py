@@ -63,6 +63,7 @@ def _application() -> typer.Typer:
     from commitgate.cli.ledger import ledger
     from commitgate.cli.lint import lint_command
     from commitgate.cli.models import models
+    from commitgate.cli.preflight import preflight_command
     from commitgate.cli.probe import probe_command
     from commitgate.cli.serve import serve
 
@@ -79,6 +80,7 @@ def _application() -> typer.Typer:
     application.command()(check)
     application.command("lint")(lint_command)
     application.command("probe")(probe_command)
+    application.command("preflight")(preflight_command)
     application.command()(serve)
     application.add_typer(models, name="models")
     application.add_typer(ledger, name="ledger")

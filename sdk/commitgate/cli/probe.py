@@ -11,7 +11,7 @@ import anyio
 import typer
 
 from commitgate.backends.base import Backend
-from commitgate.backends.registry import LOCAL, REMOTE, BackendRegistry, make_remote
+from commitgate.backends.registry import LOCAL
 from commitgate.cli.boundary import Surroundings, errors_told
 from commitgate.cli.command_error import CommandError
 from commitgate.cli.exit_codes import ExitCode
@@ -19,6 +19,7 @@ from commitgate.cli.probe_progress import ProbeProgress
 from commitgate.cli.probe_table import print_report
 from commitgate.cli.report import complain, result_written, write_json
 from commitgate.cli.schema_options import SchemaOption
+from commitgate.cli.server_backend import backend_of_server
 from commitgate.cli.sources import read_schema
 from commitgate.contract import Contract
 from commitgate.harmless import harmless
@@ -115,17 +116,7 @@ async def _run(order: _Order, told: Callable[[str], None]) -> ProbeReport:
 def _made(order: _Order) -> Backend:
     if order.backend == LOCAL:
         raise CommandError("the local backend enforces contracts itself and needs no probe; name a server's backend")
-    name = harmless(order.backend)
-    if "/" in order.backend:
-        raise CommandError(f"--backend takes a backend's name alone, found {name}; give the model with --model")
-    if order.backend in REMOTE:
-        return make_remote(order.backend, **order.options)
-    found, _ = BackendRegistry({}).find(order.backend)
-    # What a refused call says to run names the address, too.
-    where: object = getattr(found, "base_url", None)
-    if {"base_url": where, **order.options} != {"base_url": where}:
-        raise CommandError(f"the backend {name} is made as its package says; leave --base-url and --api out")
-    return found
+    return backend_of_server(order.backend, order.options)
 
 
 def _probed(name: str, backend: Backend) -> Probed:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
+import commitgate
+
 
 def imported_names(tree: ast.AST) -> dict[str, str]:
     """Return what each imported name of a file stands for, as ``{"Client": "commitgate.Client"}``."""
@@ -17,6 +19,8 @@ def imported_names(tree: ast.AST) -> dict[str, str]:
                 found[bound] = alias.name if alias.asname else bound
         elif isinstance(node, ast.ImportFrom):
             base = "." * node.level + (node.module or "")
+            if base == "commitgate" and any(alias.name == "*" for alias in node.names):
+                found.update({name: f"{base}.{name}" for name in commitgate.__all__})
             found.update({alias.asname or alias.name: f"{base}.{alias.name}" for alias in node.names})
     return found
 

@@ -62,13 +62,13 @@ def _no_fallback(code: CodeScan) -> Check:
     if unknown:
         return _unreadable("no_fallback", unknown)
     drafts = [each.place for each in code.calls if each.has("fallback")]
-    told = f"none of {_calls(code.acting)} that act falls back" if code.acting else "no call acts"
+    told = f"{_calls(code.acting)} acted on, and none falls back" if code.acting else "no call acts"
     return check("no_fallback", "passed", f"{told}; {_calls(drafts)} of drafts may" if drafts else told, "", drafts)
 
 
 def _operation_key(code: CodeScan) -> Check:
     if not code.acting:
-        return check("operation_key", "not_applicable", f"none of {_calls(code.calls)} acts")
+        return check("operation_key", "not_applicable", f"{_calls(code.calls)} read, and none acts")
     lacking = [each.place for each in code.acting if not each.has("operation_key") and not each.is_open]
     if lacking:
         instead = "give operation_key=, named after the business act: without one it could happen twice"
@@ -81,7 +81,7 @@ def _operation_key(code: CodeScan) -> Check:
     unknown = [each.place for each in code.acting if each.is_open and not each.has("operation_key")]
     if unknown:
         return _unreadable("operation_key", unknown)
-    return check("operation_key", "passed", f"each of {_calls(code.acting)} that act names its business act")
+    return check("operation_key", "passed", f"{_calls(code.acting)} acted on, each with a key that it is given")
 
 
 def _durable(code: CodeScan) -> Check:
@@ -101,7 +101,7 @@ def _durable(code: CodeScan) -> Check:
     if default:
         told = "the ledger is the one that COMMITGATE_LEDGER names, else a file in the data folder of the user"
         return check("durable", "passed", told, "", default)
-    return check("durable", "passed", f"each of {len(code.clients)} clients names a ledger that lasts")
+    return check("durable", "passed", "every client names a ledger that lasts")
 
 
 def _why_lost(client: MakingSite, code: CodeScan) -> str:
@@ -131,7 +131,7 @@ def _retries(code: CodeScan) -> Check:
         instead = f"ask at most {_SANE_REQUESTS} times: what a model gets wrong ten times needs another contract"
         return check("retries", "warned", "a call may ask again very often", instead, wild)
     given = sum(each.has("retry") for each in code.calls)
-    told = f"{given} of {_calls(code.calls)} say how often; all others ask at most three times"
+    told = f"{_calls(code.calls)} read, {given} with retry=; all others ask at most three times"
     return check("retries", "passed", told)
 
 
@@ -149,7 +149,7 @@ def _why_wild(site: CallSite, code: CodeScan) -> str:
 
 def _proof_asked(code: CodeScan) -> Check:
     if not code.acting:
-        return check("proof_asked", "not_applicable", f"none of {_calls(code.calls)} acts")
+        return check("proof_asked", "not_applicable", f"{_calls(code.calls)} read, and none acts")
     waived = [each.place for each in code.makings if _is_true(keyword_of(each.call, "unproven_effects"))]
     if waived:
         instead = "leave unproven_effects out, and probe the server: commitgate probe"

@@ -51,7 +51,7 @@ def _content(contract: Contract[object], code: CodeScan | None) -> Check:
     if marked >= len(free):
         told = f"each free text is an UntrustedText ({marked}), and the built-in check looks at it"
         return check("content", "passed", told)
-    told = f"{_counted(len(free), 'place')} with free text, and {marked} of them an UntrustedText"
+    told = f"free text is taken as trusted text: {_counted(len(free), 'place')}, {marked} of them UntrustedText"
     instead = "annotate them UntrustedText, or give a check in content=: a model repeats what its input told it"
     return check("content", "warned", told, instead, free)
 

@@ -26,9 +26,9 @@ def observed(code: CodeScan | None, *, observers: int | None) -> Check:
         return check("observed", "warned", "nobody looked: no code that makes a Client was given", _INSTEAD)
     blind = [each.place for each in code.clients if not each.is_open and _is_blind(keyword_of(each.call, "observers"))]
     if blind:
-        told = f"{len(blind)} of {len(code.clients)} clients have no observer"
+        told = f"clients without an observer: {len(blind)} of {len(code.clients)}"
         return check("observed", "warned", told, _INSTEAD, blind)
-    return check("observed", "passed", f"each of {len(code.clients)} clients has observers")
+    return check("observed", "passed", "every client has observers")
 
 
 def _is_blind(node: ast.expr | None) -> bool:

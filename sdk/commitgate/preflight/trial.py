@@ -176,6 +176,8 @@ class TrialRun:
         model: the model's name, as the backend tells it.
         model_revision: what tells versions of it apart.
         tokenizer_fingerprint: digest of the vocabulary that steered the masks.
+        first_token_limit_s: the limit that was given for the first token; None for none.
+        per_token_limit_s: the limit that was given for further tokens; None for none.
         calls: every call, the cold ones first.
     """
 
@@ -186,6 +188,8 @@ class TrialRun:
     model: str | None = None
     model_revision: str | None = None
     tokenizer_fingerprint: str | None = None
+    first_token_limit_s: float | None = None
+    per_token_limit_s: float | None = None
     calls: tuple[TriedCall, ...] = ()
 
 
