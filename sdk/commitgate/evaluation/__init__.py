@@ -1,7 +1,26 @@
 """Measure answers layer by layer over a set of cases."""
 
-from commitgate.evaluation.case import Case, Suite
+from commitgate.evaluation.case import Authority, Case, Scorer, Suite
+from commitgate.evaluation.case_file import read_cases
 from commitgate.evaluation.layer import Measure
 from commitgate.evaluation.record import CaseRecord, EvaluationRun, Fault, Variant
+from commitgate.evaluation.record_json import dump_run, load_run
+from commitgate.evaluation.running import evaluate
+from commitgate.evaluation.suite_source import load_suite
 
-__all__ = ["Case", "CaseRecord", "EvaluationRun", "Fault", "Measure", "Suite", "Variant"]
+__all__ = [
+    "Authority",
+    "Case",
+    "CaseRecord",
+    "EvaluationRun",
+    "Fault",
+    "Measure",
+    "Scorer",
+    "Suite",
+    "Variant",
+    "dump_run",
+    "evaluate",
+    "load_run",
+    "load_suite",
+    "read_cases",
+]

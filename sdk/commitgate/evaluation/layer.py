@@ -8,13 +8,17 @@ from enum import StrEnum
 class Measure(StrEnum):
     """Name one layer. The order of definition is the order in which an answer passes them.
 
-    An answer is counted in a layer only where it reached it: a text that is no JSON says nothing about the schema.
+    An answer is counted in a layer only where it reached it: a text that is no JSON says nothing about the schema. Up
+    to ``SCHEMA`` the layers are a chain, each reached where the one before it passed. What passed the schema is a
+    value, and the layers after it look at that value each by itself, whatever the others found: wrong facts and
+    overreach are told apart. ``TOOLS``, ``QUALITY`` and ``IDEMPOTENCY`` are reached only by what the gate let through.
     """
 
     LIVENESS = "liveness"
-    """It ended, and not in a dead end, a fault of the backend, a broken line or a time limit."""
+    """It ended, and not in a dead end, a fault of the backend, a broken line, a time limit, or a contract that could
+    not be asked for."""
     REFUSAL = "refusal"
-    """The model answered and did not decline; where the case wants a refusal, it declined."""
+    """The model answered, and no filter cut it; where the case wants a refusal, it declined."""
     TRUNCATION = "truncation"
     """No limit on tokens or context cut it."""
     SYNTAX = "syntax"
