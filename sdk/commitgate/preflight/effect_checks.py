@@ -109,20 +109,19 @@ def _why_lost(client: MakingSite, code: CodeScan) -> str:
     place = None if given is None else code.value(given)
     if place is None:
         return ""
+    if _called(place) & _TEMPORARY:
+        return "a ledger in a temporary folder"
     if isinstance(place, ast.Call):
-        made = dotted(place.func, client.names) or ""
-        last = made.rpartition(".")[2]
+        last = (dotted(place.func, client.names) or "").rpartition(".")[2]
         if last == "MemoryLedger":
             return "a ledger in memory is gone with the process"
-        place = code.value(place.args[0]) if last in ("SqliteLedger", "Path") and place.args else place
-        if isinstance(place, ast.Call):
-            return "a ledger in a temporary folder" if _called(place) & _TEMPORARY else ""
+        place = code.value(place.args[0]) if place.args else place
     if isinstance(place, ast.Constant) and isinstance(place.value, str):
         if place.value.startswith(_GONE_WITH_THE_MACHINE):
             return "a ledger in a folder that is emptied"
         if place.value == ":memory:":
             return "a ledger in memory is gone with the process"
-    return ""
+    return "a ledger in a temporary folder" if _called(place) & _TEMPORARY else ""
 
 
 def _retries(code: CodeScan) -> Check:
