@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from guide import blocks_of, run_blocks
 
 from commitgate import Client, Committed, Ending, Invalid, Layer, Receipt, TimedOut, Unavailable, Unsupported, Violated
 from commitgate.endings import ENDINGS, Handlers, handle
@@ -106,6 +107,12 @@ async def test_async_handlers_are_awaited_by_the_caller() -> None:
     async with Client(backends={"scripted": backend}) as client:
         found = await client.generate_structured("scripted", int, prompt="a number")
     assert await handle(found, handlers(committed=later)) == "committed later"
+
+
+@pytest.mark.anyio
+async def test_block_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    await run_blocks(blocks_of("outcomes.md"), "outcomes_page")
+    assert capsys.readouterr().out.splitlines() == ["7 days", "I will not count", "ask again in a while"]
 
 
 COMPLETE = ", ".join(f"{name}=lambda it: it.summary()" for name in ENDINGS)
