@@ -2,25 +2,31 @@
 
 from commitgate.evaluation.case import Authority, Case, Scorer, Suite
 from commitgate.evaluation.case_file import read_cases
+from commitgate.evaluation.comparison import Comparison, compare
 from commitgate.evaluation.layer import Measure
 from commitgate.evaluation.record import CaseRecord, EvaluationRun, Fault, Variant
 from commitgate.evaluation.record_json import dump_run, load_run
 from commitgate.evaluation.running import evaluate
 from commitgate.evaluation.suite_source import load_suite
+from commitgate.evaluation.summary import Summary, summarize
 
 __all__ = [
     "Authority",
     "Case",
     "CaseRecord",
+    "Comparison",
     "EvaluationRun",
     "Fault",
     "Measure",
     "Scorer",
     "Suite",
+    "Summary",
     "Variant",
+    "compare",
     "dump_run",
     "evaluate",
     "load_run",
     "load_suite",
     "read_cases",
+    "summarize",
 ]
