@@ -80,10 +80,7 @@ class Setup:
 
     def contract(self, case: Case) -> Contract[object] | None:
         """Return what the answers of a case must satisfy; None where they are words."""
-        contracts = self.suite.contracts
-        if case.contract is not None:
-            return contracts[case.contract]
-        return next(iter(contracts.values())) if contracts else None
+        return contract_of(self.suite, case)
 
     def proposals(self, contract: Contract[object]) -> Proposals:
         """Return what makes proposals of a contract; always the same."""
@@ -124,4 +121,11 @@ class Setup:
         return f"evaluation:{self.run_id}:{name}:{planned.variant}:{planned.repetition}"
 
 
-__all__ = ["BACKEND", "Planned", "Setup"]
+def contract_of(suite: Suite[object], case: Case) -> Contract[object] | None:
+    """Return what the answers of a case must satisfy; None where they are words."""
+    if case.contract is not None:
+        return suite.contracts[case.contract]
+    return next(iter(suite.contracts.values())) if suite.contracts else None
+
+
+__all__ = ["BACKEND", "Planned", "Setup", "contract_of"]

@@ -228,7 +228,7 @@ def _begun(descriptor: int, name: str, header: JsonObject) -> Kept:
             whole: JsonObject = {HEADER_FIELD: _VERSION, **header}
             _write(descriptor, _line(whole))
             return Kept(header=whole, was_torn=bool(data))
-        _check_same(kept.header, header, name)
+        check_same(kept.header, header, name)
         os.ftruncate(descriptor, kept.size_bytes)
         os.lseek(descriptor, 0, os.SEEK_END)
         if not data[: kept.size_bytes].endswith(b"\n"):
@@ -238,7 +238,17 @@ def _begun(descriptor: int, name: str, header: JsonObject) -> Kept:
     return kept
 
 
-def _check_same(found: JsonObject, wanted: JsonObject, name: str) -> None:
+def check_same(found: JsonObject, wanted: JsonObject, name: str) -> None:
+    """Check that a file of records is that of a run.
+
+    Args:
+        found: the file's header.
+        wanted: the run's.
+        name: the file's, for the message.
+
+    Raises:
+        RunStoreError: it is another run's.
+    """
     # As both are after they were written: a tuple has become a list.
     written = cast(JsonObject, json.loads(_line(wanted)))
     differs = tuple(each for each in NAMING_FIELDS if found.get(each) != written.get(each))
@@ -281,6 +291,7 @@ __all__ = [
     "Kept",
     "RunStore",
     "answered_line",
+    "check_same",
     "parse_store",
     "part_line",
     "read_store",
