@@ -1,7 +1,9 @@
 """Is there a handler for each ending in the caller's code? Told by types where they are known, else by names."""
 
 import functools
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ from preflight import handlers_of_callers as callers
 
 from commitgate.endings import ENDINGS
 from commitgate.preflight.handled_check import handled_check
+from commitgate.python_object import load_object
 
 pytestmark = pytest.mark.anyio
 
@@ -97,6 +100,32 @@ async def test_types_decide_where_they_are_known(
 ) -> None:
     found = await handled_check(handlers)
     assert (found.verdict, told in found.found, way in found.found) == (verdict, True, True), found
+
+
+async def test_types_are_known_through_relative_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "desk_of_tests" / "inner"
+    make(folder.parent, "names.py", "from commitgate import Outcome as Ended\n")
+    make(folder, "other.py", "from commitgate import Committed as Done, Ending as Lost\n")
+    text = (
+        "from ..names import Ended\nfrom .other import Done, Lost\nfrom . import other\n\n"
+        "def take(outcome: Ended[int, None]) -> str:\n"
+        "    match outcome:\n        case Done():\n            return 'done'\n"
+        "        case other.Lost():\n            return 'lost'\n"
+    )
+    make(folder, "desk.py", text)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    found = await handled_check(load_object("desk_of_tests.inner.desk:take", what="it"))
+    for name in [name for name in sys.modules if name.startswith("desk_of_tests")]:
+        del sys.modules[name]
+    assert found.verdict == "warned"
+    assert "15 are taken together (by types (pyright" in found.found
+
+
+def make(folder: Path, name: str, text: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "__init__.py").touch()
+    (folder / name).write_text(text)
 
 
 async def test_missing_type_checker_is_told_and_names_decide(monkeypatch: pytest.MonkeyPatch) -> None:

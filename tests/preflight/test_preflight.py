@@ -298,6 +298,8 @@ async def test_page_shows_every_check_at_any_width(browser: Any, tmp_path: Path,
     assert browser.find_element("id", "title").text.startswith(f"{hostile} 3 on keeping")
     assert browser.execute_script("return document.getElementById('owned')") is None
     assert browser.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+    cut = "[...document.querySelectorAll('#checks li, #checks p, dd, h1')].filter(e => e.scrollWidth > e.clientWidth)"
+    assert browser.execute_script(f"return {cut}.map(e => e.textContent)") == []
     assert browser.execute_script("return document.querySelectorAll('#plots svg circle').length") == 8
     assert [each for each in browser.get_log("browser") if each["level"] == "SEVERE"] == []
 

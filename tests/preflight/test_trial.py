@@ -82,6 +82,8 @@ async def test_nothing_is_asked_twice_and_nobody_outside_is_asked_about_a_value(
     backend = ScriptedBackend([{"fault": "overload"}], then=[SEVEN])
     run = await tried(backend, contract, calls=2)
     assert run.cold.endings == {"unavailable (overload)": 1}
+    assert "overload" in run.calls[0].summary
+    assert run.calls[1].summary == ""
     assert run.hot.endings == {"committed": 2}
     assert len(backend.requests) == 3
 

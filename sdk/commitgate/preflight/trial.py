@@ -79,6 +79,7 @@ class TriedCall:
     Attributes:
         ending: name of its ending.
         detail: the ending's own kind, phase or layer; None where it has none.
+        summary: the ending in a sentence without payload; empty of a value.
         first_token_s: seconds to the first text of the answer; None where none came.
         per_token_s: mean seconds of the tokens after it; None where there were none.
         output_tokens: tokens written; None where nobody counted.
@@ -88,6 +89,7 @@ class TriedCall:
 
     ending: str
     detail: str | None = None
+    summary: str = ""
     first_token_s: float | None = None
     per_token_s: float | None = None
     output_tokens: int | None = None

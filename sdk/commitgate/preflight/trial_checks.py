@@ -54,11 +54,12 @@ def _answers(run: TrialRun) -> Check:
     others = {words: count for words, count in endings.items() if words != "committed"}
     if not others:
         return check("answers", "passed", f"{total} of {total} calls came to a value")
+    reasons = [each.summary for each in run.calls if each.summary]
     told = f"{endings['committed']} of {total} calls came to a value; {_counted(others)}"
     if all(words.partition(" ")[0] in _OF_MODEL for words in others):
         instead = "look at such answers: the prompt, max_tokens or the contract may have to change"
-        return check("answers", "warned", told, instead)
-    return check("answers", "failed", told, "read what those endings say in docs/outcomes.md; launch without them")
+        return check("answers", "warned", told, instead, reasons)
+    return check("answers", "failed", told, "see what each of them says, and launch without them", reasons)
 
 
 def _times(id: Literal["first_token", "per_token"], run: TrialRun, limit_s: float | None) -> Check:

@@ -12,7 +12,7 @@ from commitgate.backends.base import Backend, Remote
 from commitgate.client import Client
 from commitgate.contract import Contract
 from commitgate.errors import CommitgateError, ContractError
-from commitgate.outcome import Receipt
+from commitgate.outcome import Committed, Receipt
 from commitgate.preflight.trial import Phase, Trial, TrialRun, TriedCall
 from commitgate.retry import Retry
 from commitgate.risk import Risk
@@ -135,6 +135,7 @@ class _Running:
         return TriedCall(
             ending=outcome.name,
             detail=detail_of(outcome),
+            summary="" if isinstance(outcome, Committed) else outcome.summary(),
             first_token_s=receipt.time_to_first_token_s,
             per_token_s=receipt.time_per_token_s,
             output_tokens=receipt.usage.output_tokens,
