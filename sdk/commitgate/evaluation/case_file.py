@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
+from commitgate.backends.base import Sampling
 from commitgate.contract import Contract
 from commitgate.errors import CommitgateError, ContractError, MisuseError, SuiteError
 from commitgate.evaluation.case import Case, Suite
@@ -28,6 +29,7 @@ from commitgate.evaluation.suite_check import MAX_CASES, check_name, check_suite
 from commitgate.gate.strict_parse import Parsed, strict_parse
 from commitgate.json_value import JsonObject, JsonSchema, JsonValue
 from commitgate.pointer import child
+from commitgate.run.conversation import PromptSchema
 
 MAX_FILE_BYTES = 67_108_864
 """Largest file of cases; all of it is read at once."""
@@ -112,6 +114,11 @@ class _Reading:
     contract: Contract[object] | None
     faults: list[str] = field(default_factory=list[str])
     header: Fields | None = None
+    contracts: dict[str, Contract[object]] = field(default_factory=dict[str, Contract[object]])
+    name: str | None = None
+    version: str | None = None
+    sampling: Sampling = field(default_factory=Sampling)
+    prompt_schema: PromptSchema | None = None
     opening: Opening = field(default_factory=Opening)
     cases: list[Case] = field(default_factory=list[Case])
     _met: dict[str, int] = field(default_factory=dict[str, int])
@@ -139,27 +146,26 @@ class _Reading:
         self.cases.append(case)
 
     def suite(self, name: str) -> Suite[JsonValue] | None:
-        """Return the suite of what was read; None where it has a fault, which is noted."""
-        header = self.header or Fields({}, 1, self.faults)
-        contracts = self._contracts(header)
-        given = header.text("name") or name
-        version = header.text("version")
-        try:
-            check_name("a name", given)
-        except MisuseError as error:
-            header.fault("/name", str(error))
-        sampling, prompt_schema = read_sampling(header), read_prompt_schema(header)
+        """Return the suite of what was read; None where it has a fault, which is noted.
+
+        Args:
+            name: of a suite whose header gives none.
+        """
+        if self.contract is not None:
+            self.contracts = {self.contract.name: self.contract}
+        elif self.header is None:
+            self.faults.append(f'there is no contract: give one, or a header {{"{HEADER_FIELD}": 1, "contract": …}}')
         if not self._count:
             self.faults.append("the file has no case")
-        if self.faults or not contracts:
+        if self.faults:
             return None
         return Suite(
-            name=given,
-            version=version,
+            name=self.name or name,
+            version=self.version,
             cases=tuple(self.cases),
-            contracts=cast("Mapping[str, Contract[JsonValue]]", contracts),
-            sampling=sampling,
-            prompt_schema=prompt_schema,
+            contracts=cast("Mapping[str, Contract[JsonValue]]", self.contracts),
+            sampling=self.sampling,
+            prompt_schema=self.prompt_schema,
         )
 
     def _parsed(self, number: int, line: bytes) -> JsonObject | None:
@@ -188,15 +194,22 @@ class _Reading:
         fields.allow(HEADER_FIELDS)
         self.header = fields
         self.opening = read_opening(fields)
+        self.name, self.version = fields.text("name"), fields.text("version")
+        if self.name is not None:
+            try:
+                check_name("a name", self.name)
+            except MisuseError as error:
+                fields.fault("/name", str(error))
+        self.sampling, self.prompt_schema = read_sampling(fields), read_prompt_schema(fields)
+        if self.contract is None:
+            self.contracts = self._contracts(fields)
 
     def _contracts(self, header: Fields) -> dict[str, Contract[object]]:
-        if self.contract is not None:
-            return {self.contract.name: self.contract}
         found: dict[str, Contract[object]] = {}
         if header.has("contract") and header.has("contracts"):
             header.fault("/contracts", "a header has contract or contracts, not both")
         if not header.has("contract") and not header.has("contracts"):
-            self.faults.append('there is no contract: give one, or a header {"commitgate_cases": 1, "contract": …}')
+            header.fault("/contract", "is missing; give a contract here, or beside the file")
         if header.has("contract"):
             made = self._contract(header, "/contract", header.raw("contract"), None)
             return {} if made is None else {made.name: made}
@@ -226,14 +239,14 @@ class _Reading:
                 raise MisuseError(f'must be a JSON Schema or {{"file": …}}, found {kind_of(value)}')
 
     def _read_schema(self, name: str) -> JsonSchema:
-        folder = self.folder.resolve()
-        place = (folder / name).resolve()
-        if not place.is_relative_to(folder):
-            raise MisuseError("a schema's file must lie in the folder of the cases or below it")
         try:
+            folder = self.folder.resolve()
+            place = (folder / name).resolve()
+            if not place.is_relative_to(folder):
+                raise MisuseError("a schema's file must lie in the folder of the cases or below it")
             with place.open("rb") as file:
                 data = file.read(MAX_LINE_BYTES + 1).removeprefix(_BYTE_ORDER_MARK)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RuntimeError) as error:  # a RuntimeError of links that lead in a circle
             reason = error.strerror if isinstance(error, OSError) and error.strerror else "no path of a file"
             raise MisuseError(f"the schema's file cannot be read: {reason}") from error
         if len(data) > MAX_LINE_BYTES:

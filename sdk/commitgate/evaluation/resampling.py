@@ -15,7 +15,7 @@ from commitgate.evaluation.statistics import CONFIDENCE, Interval, percentile
 SEED = 20_161_128
 """Where chance begins where nobody says another seed."""
 
-EXACT_PAIRS = 14
+EXACT_PAIRS = 15
 """Pairs up to which every assignment of signs is looked at, and none is drawn."""
 
 DRAWS = 9_999

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -88,6 +89,8 @@ class RunStore:
         except (OSError, ValueError) as error:
             raise RunStoreError(f"the records {name} cannot be opened: {_reason(error)}") from error
         try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise RunStoreError(f"{name} is no plain file, in which alone records can be kept")
             if not lock_file(descriptor):
                 raise RunStoreError(f"the records {name} are in use: another run writes them")
             kept = _begun(descriptor, name, header)

@@ -26,7 +26,8 @@ class TextFile:
         self._lock = Lock()
         try:
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
-            self._file = os.fdopen(os.open(path, flags, 0o600), "ab")
+            # Without a buffer, so that closing has nothing left to write and nothing to fail in.
+            self._file = os.fdopen(os.open(path, flags, 0o600), "ab", buffering=0)
         except (OSError, ValueError) as error:
             raise RunStoreError(f"the file for answers {self._name} cannot be opened") from error
 
@@ -46,8 +47,9 @@ class TextFile:
         }
         try:
             with self._lock:
-                self._file.write(json.dumps(line).encode() + b"\n")
-                self._file.flush()
+                left = json.dumps(line).encode() + b"\n"
+                while left:
+                    left = left[self._file.write(left) :]
         except (OSError, ValueError) as error:
             raise RunStoreError(f"the file for answers {self._name} cannot be written") from error
 

@@ -6,7 +6,9 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -187,21 +189,24 @@ class Trials:
             self._scope.cancel()
 
     async def _close(self, ledger: SqliteLedger | None, folder: str | None) -> None:
-        try:
-            # Of a dead backend, the trials that it did not serve are made again when the run is gone on with.
-            if not self._watchdog.is_dead:
-                await self._store_all()
-            await self._append(part_line(round(anyio.current_time() - self._began_at, 3)))
-        except RunStoreError as error:
-            if not self._is_ended:
-                self._problems.append(str(error))
-        for file in (self.store, self.texts):
-            if file is not None:
-                await anyio.to_thread.run_sync(file.close)
-        if ledger is not None:
-            await ledger.aclose()
-        if folder is not None:
-            await anyio.to_thread.run_sync(lambda: shutil.rmtree(folder, ignore_errors=True))
+        async with AsyncExitStack() as closing:  # each, also where another one fails
+            if folder is not None:
+                closing.push_async_callback(
+                    anyio.to_thread.run_sync, partial(shutil.rmtree, folder, ignore_errors=True)
+                )
+            if ledger is not None:
+                closing.push_async_callback(ledger.aclose)
+            for file in (self.store, self.texts):
+                if file is not None:
+                    closing.push_async_callback(anyio.to_thread.run_sync, file.close)
+            try:
+                # Of a dead backend, the trials that it did not serve are made again when the run is gone on with.
+                if not self._watchdog.is_dead:
+                    await self._store_all()
+                await self._append(part_line(round(anyio.current_time() - self._began_at, 3)))
+            except RunStoreError as error:
+                if not self._is_ended:
+                    self._problems.append(str(error))
 
     def _made(self) -> EvaluationRun:
         header, answered_by = self.header, self._watchdog.answered_by
