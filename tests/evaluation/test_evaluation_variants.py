@@ -95,3 +95,12 @@ async def test_same_answer_has_the_same_form_either_way() -> None:
     for text in (RIGHT, "no", '{"amount":"5","to":"ann"}', '{"amount":5'):
         one, other = await both(suite_of(), said(text))
         assert [one.passed.get(each) for each in FORM] == [other.passed.get(each) for each in FORM], text
+
+
+async def test_warming_up_asks_for_one_token_each_way_and_is_no_record() -> None:
+    backend = ScriptedBackend([{"fault": "auth"}], then=[said(RIGHT)])
+    run = await run_suite(suite_of(), backend=backend, warm_up=True, **BOTH)
+    assert [request.sampling.max_tokens for request in backend.requests] == [1, 1, 64, 64]
+    assert [request.is_constrained for request in backend.requests] == [True, False, True, False]
+    assert [record.outcome for record in run.records] == ["committed", "committed"]
+    assert [record.requests for record in run.records] == [1, 1]

@@ -121,6 +121,9 @@ def estimate(
         characters += sizes[case.id]
         weighed += most_here * sizes[case.id]
     written = given.sampling.max_tokens
+    if how.warm_up and left:
+        warming = len(how.variants)
+        requests, most, characters = requests + warming, most + warming, characters + warming * sizes[left[0].case.id]
     return Estimate(
         trials=len(left),
         kept=len(kept),

@@ -49,6 +49,7 @@ async def evaluate(
     dead_after: int | None = DEFAULT_DEAD_AFTER,
     most_failures: int | None = None,
     check_timeout_s: float = DEFAULT_CHECK_S,
+    warm_up: bool = False,
     keep_text: str | os.PathLike[str] | None = None,
 ) -> EvaluationRun:
     """Ask a model every case of a suite, judge each answer layer by layer, and return what became of each.
@@ -80,6 +81,8 @@ async def evaluate(
             they are asked again when the run is gone on with. None never stops for that.
         most_failures: trials that did not come through, after which the run stops; None for no limit.
         check_timeout_s: seconds for each function of the suite; one that takes longer has raised ``TimeoutError``.
+        warm_up: sends one request of one token for each variant first, whose answer is thrown away, so that loading a
+            model counts for no answer's time.
         keep_text: a file to which the answers are written, as JSON lines; None keeps no answer anywhere.
 
     Raises:
@@ -95,6 +98,7 @@ async def evaluate(
         dead_after=dead_after,
         most_failures=most_failures,
         check_timeout_s=check_timeout_s,
+        warm_up=warm_up,
         timeouts=timeouts or Timeouts(),
         retry=retry or Retry(),
         reasoning=reasoning,

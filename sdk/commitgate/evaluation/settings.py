@@ -51,6 +51,7 @@ class RunSettings:
     dead_after: int | None = DEFAULT_DEAD_AFTER
     most_failures: int | None = None
     check_timeout_s: float = DEFAULT_CHECK_S
+    warm_up: bool = False
     timeouts: Timeouts = field(default_factory=Timeouts)
     retry: Retry = field(default_factory=Retry)
     reasoning: Reasoning | None = None
@@ -70,6 +71,7 @@ class RunSettings:
         check_finite("check_timeout_s", self.check_timeout_s)
         if self.check_timeout_s <= 0:
             raise MisuseError("check_timeout_s must be > 0")
+        check_kind("warm_up", self.warm_up, bool, "a bool")
         check_kind("timeouts", self.timeouts, Timeouts, "a Timeouts")
         check_kind("retry", self.retry, Retry, "a Retry")
         if self.reasoning is not None:

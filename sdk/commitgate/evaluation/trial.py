@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+
 import anyio
 
 from commitgate.evaluation.asked_case import AskedCase
@@ -18,9 +22,11 @@ from commitgate.evaluation.form import AnyOutcome, judge_form
 from commitgate.evaluation.judged import Judged, Tried, not_answered, text_of
 from commitgate.evaluation.layer import Measure
 from commitgate.evaluation.meter import Meter
+from commitgate.evaluation.record import Variant
 from commitgate.evaluation.setup import Planned, Setup
 from commitgate.evaluation.suite_judges import denied_places, judge_quality
 from commitgate.outcome import Committed
+from commitgate.retry import Retry
 from commitgate.worker_thread import run_in_thread
 
 
@@ -61,6 +67,26 @@ async def try_case(setup: Setup, planned: Planned) -> Tried:
     return Tried(judged.record(outcome, total_s=total_s), text_of(outcome), outcome)
 
 
+async def warm_up(setup: Setup, waiting: Sequence[Planned], variant: Variant) -> None:
+    """Send one request of one token, whose answer is thrown away; what goes wrong shows in the trials themselves."""
+    planned = next((each for each in waiting if each.variant == variant and not each.case.tools), None)
+    contract = None if planned is None else setup.contract(planned.case)
+    if planned is None or contract is None:
+        return
+    async with setup.client(variant, Meter()) as client:
+        with suppress(Exception):
+            await client.generate_structured(
+                setup.model_words,
+                contract,
+                messages=list(planned.case.messages),
+                sampling=replace(setup.sampling(planned), max_tokens=1),
+                reasoning=setup.reasoning,
+                timeouts=setup.timeouts,
+                retry=Retry(attempts=1),
+                prompt_schema=setup.suite.prompt_schema,
+            )
+
+
 async def _judge_value(asked: AskedCase, judged: Judged, outcome: AnyOutcome) -> None:
     """Judge what an answer proposes, whether or not the gate let it through."""
     case, layers = asked.planned.case, judged.layers
@@ -88,4 +114,4 @@ def _is_broken_authorize(judged: Judged) -> bool:
     return judged.raised is not None and judged.raised.at == "authorize"
 
 
-__all__ = ["try_case"]
+__all__ = ["try_case", "warm_up"]

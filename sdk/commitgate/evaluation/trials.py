@@ -24,7 +24,7 @@ from commitgate.evaluation.settings import RunSettings
 from commitgate.evaluation.setup import Planned, Setup
 from commitgate.evaluation.store import RunStore, answered_line, part_line, record_line
 from commitgate.evaluation.text_file import TextFile
-from commitgate.evaluation.trial import Tried, try_case
+from commitgate.evaluation.trial import Tried, try_case, warm_up
 from commitgate.evaluation.watchdog import Watchdog, identity_of
 from commitgate.json_value import JsonObject
 from commitgate.ledger import SqliteLedger
@@ -128,6 +128,9 @@ class Trials:
         waiting = [each for each in self._plan if each.key not in self._records]
         self._progress.tell(len(self._records), anyio.current_time())
         with self._scope:
+            if self.settings.warm_up and waiting:
+                for variant in self.settings.variants:
+                    await warm_up(setup, waiting, variant)
             async with anyio.create_task_group() as watching:
                 if self.stop is not None:
                     watching.start_soon(self._watch, self.stop)
