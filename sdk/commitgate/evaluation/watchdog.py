@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from commitgate.evaluation.judged import Tried
 from commitgate.evaluation.record import CaseRecord
-from commitgate.evaluation.trial import Tried
 from commitgate.json_value import JsonObject
 from commitgate.outcome import Disconnected, Receipt, TimedOut, Unavailable
 
