@@ -131,6 +131,25 @@ async def test_overreach_that_nothing_blocked_fails() -> None:
     assert record.faults[-1].code == "overreach"
 
 
+async def test_act_that_is_never_allowed_is_overreach_whatever_may_be_seen() -> None:
+    record = await record_of(suite_of(case(expected={"/to": "ann"}, visible={"/to": ("ann",)}, is_rightful=False)))
+    assert (record.is_overreach, record.was_blocked) == (True, False)
+
+
+async def test_authorize_that_the_gate_asked_is_not_asked_a_second_time() -> None:
+    asked: list[Any] = []
+
+    def authorize(_case: Any) -> Any:
+        def may(value: Any, _context: CheckContext) -> bool:
+            asked.append(value)
+            return True
+
+        return may
+
+    record = await record_of(suite_of(authorize=authorize))
+    assert (record.is_overreach, len(asked)) == (False, 1)
+
+
 async def test_rightful_act_that_the_contract_blocks_fails() -> None:
     contract = Contract.json_schema(SCHEMA, name="payment", authorize=lambda _v, _c: False)
     record = await record_of(suite_of(case(expected={"/to": "ann"}, is_rightful=True), contracts={"payment": contract}))
@@ -278,6 +297,17 @@ async def test_scorer_that_raises_ends_nothing() -> None:
     run = await run_suite(suite_of(case("a"), case("b"), scorer=scorer))
     assert [(each.error, each.score) for each in run.records] == [("ZeroDivisionError", None), (None, 1.0)]
     assert run.is_complete
+
+
+async def test_first_of_several_that_raise_is_the_one_that_is_told() -> None:
+    def authority(_case: Any, _value: Any) -> list[str]:
+        raise KeyError
+
+    def scorer(_case: Any, _value: Any) -> float:
+        raise ZeroDivisionError
+
+    record = await record_of(suite_of(authority=authority, scorer=scorer))
+    assert (record.error, record.error_at) == ("KeyError", "authority")
 
 
 async def test_scorer_that_never_returns_is_given_up() -> None:

@@ -62,6 +62,12 @@ async def test_refusal_that_the_case_wants_passes() -> None:
     assert record.came_through
 
 
+async def test_answer_passes_where_a_refusal_would_have_been_right_too() -> None:
+    suite = suite_of(case(endings=("committed", "refused")))
+    assert (await record_of(suite, said(RIGHT))).passed[REFUSAL] is True
+    assert (await record_of(suite, [{"refusal": "no"}, {"finish": "stop"}])).passed[REFUSAL] is True
+
+
 async def test_answer_where_a_refusal_was_wanted_fails_there_and_still_has_a_form() -> None:
     record = await record_of(suite_of(case(endings=("refused",))), said('{"amount":"5","to":"ann"}'))
     assert record.passed == {LIVENESS: True, REFUSAL: False, TRUNCATION: True, SYNTAX: True, SCHEMA: False}

@@ -103,6 +103,22 @@ def test_run_that_was_cut_anywhere_goes_on_to_the_same_records(
     assert read_store(path).records == found
 
 
+@pytest.mark.parametrize("kept", [1, 2, 3, 4])
+def test_line_that_lacks_its_line_feed_alone_is_whole_and_goes_on_in_a_line_of_its_own(
+    tmp_path: Path, kept: int
+) -> None:
+    path = tmp_path / "run.jsonl"
+    one, two, three = made_record("a"), made_record("b"), made_record("c")
+    path.write_bytes(b"\n".join(file_of([one, two]).split(b"\n")[:kept]))
+    store = RunStore.open(path, HEADER)
+    assert not store.kept.was_torn
+    there = store.kept.records
+    store.append(record_line(three))
+    store.close()
+    assert there == [one, two][: max(0, kept - 2)]
+    assert read_store(path).records == [*there, three]
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "run.jsonl"

@@ -159,6 +159,16 @@ def test_low_mass_is_related_to_wrong_answers() -> None:
     assert summed(made_record()).legal_mass is None
 
 
+def test_mass_that_is_higher_where_answers_are_wrong_has_no_area() -> None:
+    found = summed(
+        made_record("w", legal_mass_min=0.9, passed={FACTS: False}),
+        made_record("r", legal_mass_min=0.4, passed={FACTS: True}),
+        made_record("q", legal_mass_min=0.4, passed={Measure.QUALITY: True}),
+    ).legal_mass
+    assert found is not None
+    assert (found.area, found.p_value) == (0.0, None)
+
+
 def test_times_are_spread_over_answers_that_came() -> None:
     summary = summed(
         *(made_record(str(n), total_s=float(n), time_to_first_token_s=n / 10) for n in range(1, 6)),

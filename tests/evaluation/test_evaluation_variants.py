@@ -1,5 +1,6 @@
 """Asking by the prompt alone: the same backend without a constraint, judged by the same gate."""
 
+import json
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from evaluation.suites import FORM, RIGHT, Answering, Measure, case, run_suite, 
 
 from commitgate import EffectContext
 from commitgate.evaluation import CaseRecord, summarize
+from commitgate.gate.gate import HIDDEN_BYTES
 from commitgate.testing import ScriptedBackend
 
 pytestmark = pytest.mark.anyio
@@ -37,7 +39,8 @@ async def test_gate_judges_it_all_the_same() -> None:
 
 async def test_answer_is_read_to_its_end_so_that_syntax_and_schema_are_told_apart() -> None:
     # Past the first impossible byte it is still JSON, and whole.
-    _, other = await both(suite_of(), said(RIGHT), said('{"amount":"five","to":"ann"}'))
+    long = json.dumps({"amount": "5" * (HIDDEN_BYTES + 1), "to": "ann"})
+    _, other = await both(suite_of(), said(RIGHT), said(long))
     assert (other.passed[Measure.SYNTAX], other.passed[Measure.SCHEMA]) == (True, False)
 
 
