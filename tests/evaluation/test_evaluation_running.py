@@ -14,8 +14,8 @@ import pytest
 from evaluation.suites import RIGHT, Answering, case, run_suite, said, suite_of, without_times
 
 from commitgate.backends.base import BackendIdentity, GenerationRequest
-from commitgate.errors import MisuseError, RunStoreError, UnknownModelError
-from commitgate.evaluation import evaluate
+from commitgate.errors import MisuseError, ModelLoadError, RunStoreError, UnknownModelError
+from commitgate.evaluation import compare, dump_run, evaluate, read_run
 from commitgate.evaluation.store import read_store
 from commitgate.testing import ScriptedBackend
 
@@ -104,6 +104,41 @@ async def test_backend_that_raises_counts_as_dead_too() -> None:
     run = await run_suite(suite_of(*CASES), [{"raise": OSError("gone")}], dead_after=2)
     assert len(run.records) == 2
     assert "the last one as OSError" in run.problems[0]
+
+
+async def test_what_an_error_of_this_library_says_is_told_once_with_what_to_do() -> None:
+    raised = ModelLoadError("the model cannot be found; run commitgate models pull")
+    run = await run_suite(suite_of(*CASES), [{"raise": raised}], dead_after=2)
+    assert run.problems == (
+        "stopped with 2 of 6 records: the backend did not serve 2 trials in a row, the last one as ModelLoadError: "
+        "it counts as dead",
+        "case a raised ModelLoadError: the model cannot be found; run commitgate models pull",
+    )
+
+
+async def test_what_another_error_says_is_not_told() -> None:
+    run = await run_suite(suite_of(*CASES), [{"raise": OSError("secret")}], dead_after=2)
+    assert "secret" not in repr(run)
+
+
+async def test_count_of_tokens_that_nobody_can_have_written_is_not_known() -> None:
+    script = [{"text": RIGHT}, {"usage": [10**400, 10**9 + 1]}, {"finish": "stop"}]
+    run = await run_suite(suite_of(), script)
+    assert run.records[0].usage.output_tokens is None
+    assert compare(run, run).pairs == 1
+
+
+async def test_kept_run_can_be_read_back_whole_or_cut_short(tmp_path: Path) -> None:
+    store = tmp_path / "run.jsonl"
+    await run_suite(suite_of(*CASES), store=store, most_failures=2, backend=ScriptedBackend(said("no")))
+    short = await anyio.to_thread.run_sync(read_run, store)
+    assert (len(short.records), short.planned, short.problems) == (2, 6, ("2 of 6 records are there",))
+    whole = await run_suite(suite_of(*CASES), store=store)
+    assert (await anyio.to_thread.run_sync(read_run, store)).records == whole.records
+    written = anyio.Path(tmp_path / "run.json")
+    await written.write_bytes(dump_run(whole))
+    assert await anyio.to_thread.run_sync(read_run, written) == whole
+    assert compare(short, whole).pairs == 2
 
 
 async def test_backend_that_serves_now_and_then_is_not_dead() -> None:

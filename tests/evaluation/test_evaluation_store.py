@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from commitgate.backends.base import Usage
 from commitgate.errors import RunStoreError
-from commitgate.evaluation import CaseRecord, Fault, Measure, dump_run, load_run
+from commitgate.evaluation import CaseRecord, Fault, Measure, dump_run, load_run, read_run
 from commitgate.evaluation.record_json import record_from_json, record_to_json
 from commitgate.evaluation.store import (
     HEADER_FIELD,
@@ -231,6 +231,22 @@ def test_run_with_a_damaged_field_is_refused(name: str) -> None:
     for damaged in ({**plain, name: None}, {key: value for key, value in plain.items() if key != name}):
         with pytest.raises(RunStoreError):
             load_run(json.dumps(damaged).encode())
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_number_that_is_not_finite_is_refused(number: str) -> None:
+    data = dump_run(made_run(made_record(total_s=7.25)))
+    with pytest.raises(RunStoreError):
+        load_run(data.replace(b"7.25", number.encode()))
+
+
+@pytest.mark.parametrize("content", [b"", b"notes", b'{"commitgate_evaluation":1}\n', b'{"commitgate_evaluation":1,"s'])
+def test_file_that_is_no_run_is_not_read_as_one(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    with pytest.raises(RunStoreError):
+        read_run(path)
+    with pytest.raises(RunStoreError, match="cannot be read"):
+        read_run(path.parent)
 
 
 def test_field_of_a_later_release_is_left_out() -> None:

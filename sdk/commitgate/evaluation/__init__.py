@@ -7,6 +7,7 @@ from commitgate.evaluation.costs import Estimate, Prices, estimate
 from commitgate.evaluation.layer import Measure
 from commitgate.evaluation.record import CaseRecord, EvaluationRun, Fault, Variant
 from commitgate.evaluation.record_json import dump_run, load_run
+from commitgate.evaluation.run_file import read_run
 from commitgate.evaluation.running import evaluate
 from commitgate.evaluation.settings import RunSettings
 from commitgate.evaluation.suite_source import load_suite
@@ -34,5 +35,6 @@ __all__ = [
     "load_run",
     "load_suite",
     "read_cases",
+    "read_run",
     "summarize",
 ]

@@ -9,13 +9,12 @@ from commitgate.backends.base import Message
 from commitgate.client import Client
 from commitgate.contract import Contract
 from commitgate.effect import EffectFunction
-from commitgate.evaluation.caller_code import answer
+from commitgate.evaluation.caller_code import answer, raised_of
 from commitgate.evaluation.content import Raised
 from commitgate.evaluation.counted import Runs, counted_effect, may_run_again
 from commitgate.evaluation.facts import outside
 from commitgate.evaluation.form import AnyOutcome, has_value
 from commitgate.evaluation.proposal import Proposal, json_of
-from commitgate.evaluation.record import ErrorPlace
 from commitgate.evaluation.setup import Planned, Setup
 from commitgate.gate.check_context import CheckContext
 from commitgate.gate.checks import Authorize
@@ -142,7 +141,7 @@ class AskedCase:
                 watch=planned.variant == "prompt_only",
             )
         except Exception as error:  # noqa: BLE001 - whatever a backend or a check raises, the run goes on
-            return Raised(type(error).__qualname__, "call")
+            return raised_of(error, "call")
         return outcome
 
     async def is_overreach(self, proposal: Proposal) -> bool | Raised | None:
@@ -202,11 +201,10 @@ class AskedCase:
         return None
 
     def _take_effect(self, effect: EffectFunction[object, object]) -> Raised | None:
-        place: ErrorPlace = "suite"
         try:
             self._effect = counted_effect(effect, self.runs)
         except Exception as error:  # noqa: BLE001 - what the suite returned may be anything
-            return Raised(type(error).__qualname__, place)
+            return raised_of(error, "suite")
         return None
 
 

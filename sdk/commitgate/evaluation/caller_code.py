@@ -10,7 +10,7 @@ import anyio
 
 from commitgate.cancellation import is_cancellation, must_go_on
 from commitgate.effect import is_async
-from commitgate.errors import MisuseError
+from commitgate.errors import CommitgateError, MisuseError
 from commitgate.evaluation.content import Raised
 from commitgate.evaluation.record import ErrorPlace
 from commitgate.worker_thread import run_in_thread
@@ -41,7 +41,13 @@ class CallerCode:
             is_stray = is_cancellation(error) and not must_go_on(error)
             if not isinstance(error, Exception) and not is_stray:
                 raise
-            return Raised(type(error).__qualname__, at)
+            return raised_of(error, at)
+
+
+def raised_of(error: BaseException, at: ErrorPlace) -> Raised:
+    """Return what is told of an exception: its type, and of one of this library's own what it says."""
+    words = str(error) if isinstance(error, CommitgateError) else ""
+    return Raised(type(error).__qualname__, at, words)
 
 
 async def answer(function: Callable[..., object], *given: object) -> object:
@@ -61,4 +67,4 @@ def checked_score(score: object) -> float:
     return float(score)
 
 
-__all__ = ["CallerCode", "answer", "checked_score"]
+__all__ = ["CallerCode", "answer", "checked_score", "raised_of"]

@@ -32,10 +32,12 @@ class Raised:
     Attributes:
         type_name: name of the type of what it raised.
         at: which function.
+        words: what an error of this library's own says, which never holds payload; empty of any other.
     """
 
     type_name: str
     at: ErrorPlace
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

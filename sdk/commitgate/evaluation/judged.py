@@ -105,18 +105,26 @@ class Tried:
         record: payload-free.
         text: the answer's text; for a caller who asked for it alone.
         outcome: how the call ended; None where it raised.
+        words: what an error of this library's own says; empty where there is none.
     """
 
     record: CaseRecord
     text: str = field(repr=False)
     outcome: AnyOutcome | None = field(repr=False)
+    words: str = ""
 
 
 def not_answered(judged: Judged, raised: Raised, *, total_s: float) -> Tried:
     """Return what a trial came to whose call raised."""
     judged.note(raised)
     judged.layers.take(Measure.LIVENESS, ("raised", ""))
-    return Tried(judged.record(None, total_s=total_s), "", None)
+    return Tried(judged.record(None, total_s=total_s), "", None, raised.words)
+
+
+def not_asked(judged: Judged, raised: Raised) -> Tried:
+    """Return what a trial came to of which the suite could not make what the call is given."""
+    judged.note(raised)
+    return Tried(judged.record(None, total_s=0.0), "", None, raised.words)
 
 
 def text_of(outcome: AnyOutcome) -> str:
@@ -131,4 +139,4 @@ def _mean(values: list[float]) -> float | None:
 DEFAULT_NESTING = Limits().nesting
 """Deepest nesting of an answer that has no contract of its own: a turn of tools whose answer is words."""
 
-__all__ = ["DEFAULT_NESTING", "Judged", "Tried", "not_answered", "text_of"]
+__all__ = ["DEFAULT_NESTING", "Judged", "Tried", "not_answered", "not_asked", "text_of"]

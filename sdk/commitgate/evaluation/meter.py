@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from commitgate.preview import Preview, Reset
 
 
+MOST_TOKENS = 1_000_000_000
+"""Most tokens of one request that are believed."""
+
+
 class Meter:
     """Watch all calls of one client that is made for one case.
 
@@ -65,8 +69,9 @@ class Meter:
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
+    # A backend may count what nobody can have written, and what no float can hold.
+    known = [count for count in counts if count is not None and 0 <= count <= MOST_TOKENS]
     return sum(known) if known else None
 
 
-__all__ = ["Meter"]
+__all__ = ["MOST_TOKENS", "Meter"]

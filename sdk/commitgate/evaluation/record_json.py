@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import fields
 from functools import cache
+from math import isfinite
 from typing import TYPE_CHECKING, cast
 
 from commitgate.errors import RunStoreError
@@ -60,9 +61,28 @@ def load_run(data: bytes) -> EvaluationRun:
     if len(data) > MAX_RUN_BYTES:
         raise RunStoreError(f"a run may have at most {MAX_RUN_BYTES} bytes")
     try:
-        return _run(json.loads(data))
+        return _run(loads(data))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise RunStoreError(f"this is no run of an evaluation, or a damaged one ({type(error).__name__})") from None
+
+
+def loads(data: bytes) -> object:
+    """Return JSON, in which every number is finite.
+
+    Raises:
+        ValueError: it is none.
+        RecursionError: it is nested too deep.
+    """
+    return json.loads(data, parse_constant=_refuse, parse_float=_finite)
+
+
+def _refuse(_word: str) -> float:
+    raise ValueError("a number of JSON is finite")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if isfinite(number) else _refuse(text)
 
 
 def _run(plain: object) -> EvaluationRun:
@@ -99,4 +119,4 @@ def _adapter() -> TypeAdapter[CaseRecord]:
     return TypeAdapter(CaseRecord)
 
 
-__all__ = ["MAX_RUN_BYTES", "RUN_FIELD", "dump_run", "load_run", "record_from_json", "record_to_json"]
+__all__ = ["MAX_RUN_BYTES", "RUN_FIELD", "dump_run", "load_run", "loads", "record_from_json", "record_to_json"]

@@ -76,7 +76,7 @@ class Setup:
     most_reasks: int
     caller: CallerCode
     budget: RetryBudget = field(default_factory=RetryBudget)
-    _proposals: dict[str, Proposals] = field(default_factory=dict[str, Proposals])
+    _proposals: dict[int, Proposals] = field(default_factory=dict[int, Proposals])
 
     def contract(self, case: Case) -> Contract[object] | None:
         """Return what the answers of a case must satisfy; None where they are words."""
@@ -84,9 +84,10 @@ class Setup:
 
     def proposals(self, contract: Contract[object]) -> Proposals:
         """Return what makes proposals of a contract; always the same."""
-        found = self._proposals.get(contract.full_digest)
+        # Contracts of two types may have one digest; all of them live as long as the suite.
+        found = self._proposals.get(id(contract))
         if found is None:
-            found = self._proposals[contract.full_digest] = Proposals(contract, self.backend)
+            found = self._proposals[id(contract)] = Proposals(contract, self.backend)
         return found
 
     def client(self, variant: Variant, meter: Meter) -> Client:

@@ -18,7 +18,7 @@ from typing import cast
 
 from commitgate.errors import RunStoreError
 from commitgate.evaluation.record import CaseRecord
-from commitgate.evaluation.record_json import record_from_json, record_to_json
+from commitgate.evaluation.record_json import loads, record_from_json, record_to_json
 from commitgate.evaluation.run_lock import lock_file
 from commitgate.evaluation.suite_check import shown
 from commitgate.json_value import JsonObject, JsonValue
@@ -215,7 +215,7 @@ def _read_line(kept: Kept, value: JsonObject) -> bool:
 
 def _parsed(line: bytes) -> JsonObject | None:
     try:
-        value = cast(object, json.loads(line))
+        value = loads(line)
     except (ValueError, RecursionError):
         return None
     return cast(JsonObject, value) if isinstance(value, dict) else None

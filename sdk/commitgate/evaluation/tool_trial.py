@@ -11,6 +11,7 @@ import anyio
 from commitgate.client import Client
 from commitgate.contract import Contract
 from commitgate.evaluation.asked_case import NOT_VISIBLE, Permission
+from commitgate.evaluation.caller_code import raised_of
 from commitgate.evaluation.content import (
     Act,
     Raised,
@@ -23,7 +24,7 @@ from commitgate.evaluation.content import (
 from commitgate.evaluation.counted import Runs, counted_tool
 from commitgate.evaluation.facts import outside
 from commitgate.evaluation.form import AnyOutcome, coded, judge_form
-from commitgate.evaluation.judged import DEFAULT_NESTING, Judged, Tried, not_answered, text_of
+from commitgate.evaluation.judged import DEFAULT_NESTING, Judged, Tried, not_answered, not_asked, text_of
 from commitgate.evaluation.layer import Measure
 from commitgate.evaluation.meter import Meter
 from commitgate.evaluation.proposal import Proposal, json_of
@@ -77,7 +78,7 @@ class _AskedTools:
         try:
             await run_in_thread(self._make)
         except Exception as error:  # noqa: BLE001 - the suite's tools may be anything
-            return Raised(type(error).__qualname__, "suite")
+            return raised_of(error, "suite")
         return None
 
     def _make(self) -> None:
@@ -112,7 +113,7 @@ class _AskedTools:
                         self.results.append(item.result)
                 return await run.outcome()
         except Exception as error:  # noqa: BLE001 - whatever a backend or a tool raises, the run goes on
-            return Raised(type(error).__qualname__, "call")
+            return raised_of(error, "call")
 
 
 @dataclass(slots=True)
@@ -135,8 +136,7 @@ async def try_tools(setup: Setup, planned: Planned) -> Tried:
     judged = Judged(planned=planned, meter=meter)
     unready = await asked.prepare()
     if unready is not None:
-        judged.note(unready)
-        return Tried(judged.record(None, total_s=0.0), "", None)
+        return not_asked(judged, unready)
     async with setup.client(planned.variant, meter) as client:
         began = anyio.current_time()
         outcome = await asked.call(client)

@@ -19,7 +19,7 @@ from commitgate.evaluation.content import (
     judge_rules,
 )
 from commitgate.evaluation.form import AnyOutcome, judge_form
-from commitgate.evaluation.judged import Judged, Tried, not_answered, text_of
+from commitgate.evaluation.judged import Judged, Tried, not_answered, not_asked, text_of
 from commitgate.evaluation.layer import Measure
 from commitgate.evaluation.meter import Meter
 from commitgate.evaluation.record import Variant
@@ -44,8 +44,7 @@ async def try_case(setup: Setup, planned: Planned) -> Tried:
     judged = Judged(planned=planned, meter=meter)
     unready = await asked.prepare()
     if unready is not None:
-        judged.note(unready)
-        return Tried(judged.record(None, total_s=0.0), "", None)
+        return not_asked(judged, unready)
     async with setup.client(planned.variant, meter) as client:
         began = anyio.current_time()
         outcome = await asked.call(client)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from commitgate.evaluation.judged import Tried
 from commitgate.evaluation.record import CaseRecord
+from commitgate.harmless import harmless
 from commitgate.json_value import JsonObject
 from commitgate.outcome import Disconnected, Receipt, TimedOut, Unavailable
+
+MOST_WORDS = 1_000
+"""Most characters of what an error says that a problem of the run tells."""
 
 _WAITS = ("pool", "connect", "first_event")
 
@@ -31,6 +35,7 @@ class Watchdog:
         self._dead_after = dead_after
         self._most_failures = most_failures
         self._failures = 0
+        self._told: set[str] = set()
         self.problems: list[str] = []
         self.answered_by: list[JsonObject] = []
         self.held: list[CaseRecord] = []
@@ -39,6 +44,7 @@ class Watchdog:
     def take(self, tried: Tried) -> str | None:
         """Look at one trial; return why the run must stop, None where it goes on."""
         self._failures += not tried.record.came_through
+        self._note_words(tried)
         if is_unserved(tried):
             self.held.append(tried.record)
         else:
@@ -53,6 +59,14 @@ class Watchdog:
         if self._most_failures is not None and self._failures >= self._most_failures:
             return f"{self._failures} trials did not come through, as many as were allowed"
         return None
+
+    def _note_words(self, tried: Tried) -> None:
+        """Tell what an error of this library's own says, once for each type: it says what to do about it."""
+        error = tried.record.error
+        if tried.words and error is not None and error not in self._told:
+            self._told.add(error)
+            words = harmless(tried.words[:MOST_WORDS], keep="\n")
+            self.problems.append(f"case {harmless(tried.record.case_id)} raised {error}: {words}")
 
     def note_identity(self, facts: JsonObject) -> bool:
         """Note who answered; return whether that was not known. More than one is a problem."""
@@ -86,4 +100,4 @@ def identity_of(receipt: Receipt) -> JsonObject | None:
     return {name: getattr(receipt, name) for name in IDENTITY}
 
 
-__all__ = ["IDENTITY", "Watchdog", "identity_of", "is_unserved"]
+__all__ = ["IDENTITY", "MOST_WORDS", "Watchdog", "identity_of", "is_unserved"]
