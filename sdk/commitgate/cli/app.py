@@ -59,6 +59,7 @@ def _tell_version(is_asked: bool) -> None:
 
 def _application() -> typer.Typer:
     from commitgate.cli.check import check
+    from commitgate.cli.eval import eval_command
     from commitgate.cli.generate import generate
     from commitgate.cli.ledger import ledger
     from commitgate.cli.lint import lint_command
@@ -80,6 +81,7 @@ def _application() -> typer.Typer:
     application.command()(check)
     application.command("lint")(lint_command)
     application.command("probe")(probe_command)
+    application.command("eval")(eval_command)
     application.command("preflight")(preflight_command)
     application.command()(serve)
     application.add_typer(models, name="models")

@@ -28,8 +28,8 @@ class ExitCode(IntEnum):
 
     0 to 9 are those of a call that came to no ending, 10 to 22 and 24 those of the endings; 23 is that of an ending
     that could not be told on stdout; 25 and 26 are those of commands about one row of the ledger; 27 is that of
-    ``lint``; 28 to 30 are those of ``probe``; 33 and 34 are those of ``preflight``; 130 is what a shell gives a program
-    stopped by Ctrl-C.
+    ``lint``; 28 to 30 are those of ``probe``; 31 and 32 are those of ``eval``; 33 and 34 are those of ``preflight``;
+    130 is what a shell gives a program stopped by Ctrl-C.
     """
 
     COMMITTED = 0
@@ -63,6 +63,8 @@ class ExitCode(IntEnum):
     NOT_ENFORCED = 28
     PARTLY_ENFORCED = 29
     NOT_PROVEN = 30
+    BELOW_RATE = 31
+    RUN_UNFINISHED = 32
     PREFLIGHT_FAILED = 33
     PREFLIGHT_WARNED = 34
     CANCELLED = 130

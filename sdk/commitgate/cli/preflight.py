@@ -6,7 +6,6 @@ import json as json_text
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Annotated, cast
 
 import anyio
@@ -23,6 +22,7 @@ from commitgate.cli.local_models import load_local_model
 from commitgate.cli.preflight_lines import preflight_lines
 from commitgate.cli.probe_progress import ProbeProgress
 from commitgate.cli.report import result_written, write_json
+from commitgate.cli.saved_file import save_text
 from commitgate.cli.server_backend import backend_of_server
 from commitgate.cli.sources import read_schema, read_text
 from commitgate.errors import ContractError, MisuseError
@@ -156,7 +156,7 @@ def preflight_command(
         with ProbeProgress() as progress:
             report = anyio.run(_run, order, progress.tell)
         if html is not None:
-            _write_page(report, html)
+            save_text(html, preflight_page(report), "page")
         exit_code = _code(report, is_strict=strict)
         with result_written(report.verdict):
             _tell(report, exit_code, is_json=json)
@@ -219,14 +219,6 @@ def _made(order: _Order, told: Callable[[str], None]) -> Backend:
     if order.options:
         raise CommandError("the local backend asks no server; leave --base-url and --api out")
     return LocalBackend(load=lambda name: load_local_model(name, lambda stage, _: told(stage)))
-
-
-def _write_page(report: PreflightReport, file: str) -> None:
-    try:
-        Path(file).write_text(preflight_page(report), encoding="utf-8")
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else "not a path"
-        raise CommandError(f"cannot write the page {harmless(file)}: {reason}") from error
 
 
 def _code(report: PreflightReport, *, is_strict: bool) -> ExitCode:

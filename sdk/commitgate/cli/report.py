@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import fields, is_dataclass
-from decimal import Decimal
-from typing import cast
+from dataclasses import fields
 
 from commitgate.cli.command_error import CommandError
 from commitgate.cli.exit_codes import ExitCode, of_outcome
 from commitgate.harmless import harmless
 from commitgate.outcome import Ending, Outcome
+from commitgate.plain_data import plain
 
 
 def outcome_report(outcome: Outcome[object, object]) -> dict[str, object]:
@@ -31,19 +30,6 @@ def outcome_report(outcome: Outcome[object, object]) -> dict[str, object]:
 def error_report(code: ExitCode, message: str) -> dict[str, object]:
     """Return an error that came before any ending as plain data."""
     return {"error": {"code": code.label, "exit_code": int(code), "message": message}}
-
-
-def plain(value: object) -> object:
-    """Return a value of the library as data that ``json`` can write."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {entry.name: plain(getattr(value, entry.name)) for entry in fields(value)}
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in cast("dict[object, object]", value).items()}
-    if isinstance(value, tuple | list):
-        return [plain(item) for item in cast("Sequence[object]", value)]
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
-    return value
 
 
 def write_json(report: Mapping[str, object]) -> None:

@@ -1,0 +1,117 @@
+"""Make the runs that a command orders: costs first, then a bar, and Ctrl-C ends a run with what it has."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import aclosing
+
+import anyio
+import typer
+from anyio.abc import TaskStatus
+
+from commitgate.backends.base import Backend
+from commitgate.backends.local import LocalBackend
+from commitgate.backends.registry import LOCAL
+from commitgate.cli.boundary import Surroundings
+from commitgate.cli.command_error import CommandError
+from commitgate.cli.eval_order import EvaluationOrder
+from commitgate.cli.eval_progress import EvaluationProgress
+from commitgate.cli.exit_codes import ExitCode
+from commitgate.cli.local_models import load_local_model
+from commitgate.cli.process import ignore_signals
+from commitgate.cli.progress import ModelProgress
+from commitgate.cli.report import complain
+from commitgate.evaluation import Estimate, EvaluationRun, Suite, estimate, evaluate
+from commitgate.evaluation.progress import Told
+from commitgate.evaluation.settings import RunSettings
+from commitgate.harmless import harmless
+
+
+def run_order(order: EvaluationOrder, surroundings: Surroundings) -> tuple[tuple[EvaluationRun, ...], bool]:
+    """Make the runs, and return those that were begun, and whether Ctrl-C ended one.
+
+    Raises:
+        CommandError: the person at the terminal does not want the costs.
+        EvaluationError: the suite or the store is wrong.
+    """
+    runs: list[EvaluationRun] = []
+    for model in order.models:
+        costs = estimate(order.suite, model, settings=order.settings, store=order.output.store, prices=order.prices)
+        _tell_costs(model, costs)
+        if not order.is_agreed and model.partition("/")[0] != LOCAL and not typer.confirm("Go on?", err=True):
+            raise CommandError("nothing was asked")
+        with EvaluationProgress(harmless(model)) as progress, ModelProgress() as loading:
+            run, was_stopped = anyio.run(_run, order, model, surroundings, progress.tell, loading)
+        runs.append(run)
+        if was_stopped:
+            return tuple(runs), True
+    return tuple(runs), False
+
+
+def _tell_costs(model: str, costs: Estimate) -> None:
+    kept = f", {costs.kept:,} there already" if costs.kept else ""
+    again = f" (at most {costs.most_requests:,})" if costs.most_requests > costs.requests else ""
+    money = "" if costs.cost is None else f"; at most {costs.cost:,.2f} {harmless(costs.currency or '')}"
+    complain(
+        f"{harmless(model)}: {costs.trials:,} answers{kept}, {costs.requests:,} requests{again}, about "
+        f"{costs.prompt_tokens:,} tokens of prompts, at most {costs.most_output_tokens:,} written{money}"
+    )
+
+
+async def _run(
+    order: EvaluationOrder, model: str, surroundings: Surroundings, told: Told, loading: ModelProgress
+) -> tuple[EvaluationRun, bool]:
+    local = LocalBackend(load=lambda name: load_local_model(name, loading.report))
+    backends: dict[str, Backend] = {LOCAL: local, **surroundings.backends}
+    stop = anyio.Event()
+    async with aclosing(local), anyio.create_task_group() as tasks:
+        await tasks.start(stop_on_signal, stop)
+        run = await _evaluated(order.suite, model, order.settings, backends, told, stop, order)
+        tasks.cancel_scope.cancel()
+        return run, stop.is_set()
+    raise AssertionError("a task group that is left has returned")
+
+
+async def _evaluated(
+    suite: Suite[object],
+    model: str,
+    settings: RunSettings,
+    backends: dict[str, Backend],
+    told: Told,
+    stop: anyio.Event,
+    order: EvaluationOrder,
+) -> EvaluationRun:
+    return await evaluate(
+        suite,
+        model,
+        backends=backends,
+        variants=settings.variants,
+        repetitions=settings.repetitions,
+        concurrency=settings.concurrency,
+        store=order.output.store,
+        told=told,
+        stop=stop,
+        timeouts=settings.timeouts,
+        most_reasks=settings.most_reasks,
+        most_failures=settings.most_failures,
+        warm_up=settings.warm_up,
+        keep_text=order.output.keep_text,
+    )
+
+
+async def stop_on_signal(stop: anyio.Event, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+    """Set ``stop`` at the first interrupt or termination; a second one ends the program at once."""
+    try:
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            task_status.started()
+            async for _ in signals:
+                if stop.is_set():
+                    os._exit(ExitCode.CANCELLED)
+                stop.set()
+                complain("stopping; what is done is kept (once more ends at once)")
+    finally:
+        ignore_signals()
+
+
+__all__ = ["run_order", "stop_on_signal"]
