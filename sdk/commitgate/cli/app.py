@@ -61,6 +61,7 @@ def _application() -> typer.Typer:
     from commitgate.cli.check import check
     from commitgate.cli.eval import eval_command
     from commitgate.cli.generate import generate
+    from commitgate.cli.inspect import inspect_command
     from commitgate.cli.ledger import ledger
     from commitgate.cli.lint import lint_command
     from commitgate.cli.models import models
@@ -82,6 +83,7 @@ def _application() -> typer.Typer:
     application.command("lint")(lint_command)
     application.command("probe")(probe_command)
     application.command("eval")(eval_command)
+    application.command("inspect")(inspect_command)
     application.command("preflight")(preflight_command)
     application.command()(serve)
     application.add_typer(models, name="models")
