@@ -36,7 +36,7 @@ from commitgate.errors import (
 from commitgate.ledger.base import Claimed, Ledger
 from commitgate.ledger.commit import CommitPath, write_settled
 from commitgate.ledger.record import Fingerprint, Record, State
-from commitgate.ledger.verdict import Doubt, Replay, Verdict, standing_of
+from commitgate.ledger.verdict import Applied, Doubt, Rejected, Replay, Verdict, standing_of
 from commitgate.retry.keys import OperationKey
 from commitgate.timeouts import DEFAULT_LEASE_S
 
@@ -103,6 +103,7 @@ class Operation(Generic[T, R]):
         self._claimed: Claimed | None = None
         self._replay: Replay[R] | None = None
         self._verdict: Verdict[R] | None = None
+        self._state: State | None = None
         self._failure: BaseException | None = None
         self._is_lost = False
         self._is_written = False
@@ -123,6 +124,14 @@ class Operation(Generic[T, R]):
     def verdict(self) -> Verdict[R] | None:
         """Return how the commit ended; None where none began or it could not begin."""
         return self._verdict
+
+    @property
+    def state(self) -> State | None:
+        """Return the state in which this call left, or found, the row; None where it cannot know.
+
+        A doubt that could not be written counts as one: the row becomes in doubt when its lease ends.
+        """
+        return self._state
 
     @property
     def is_lost(self) -> bool:
@@ -263,6 +272,7 @@ class Operation(Generic[T, R]):
         async def write(claimed: Claimed) -> None:
             try:
                 await write_settled(self._ledger, self._key, claimed.fence, step(claimed.fence), target)
+                self._state = target
             except BaseException as error:
                 if must_go_on(error):
                     raise
@@ -308,9 +318,11 @@ class Operation(Generic[T, R]):
             # The claim may stand although its answer was lost; asking again as the same owner gives it.
             found = await self._claim()
         if isinstance(found, Record):
+            self._state = found.state
             self._replay = Replay(standing_of(found, self._effect), found)
             return
         self._claimed = found
+        self._state = State.CLAIMED if found.resumed is None else found.resumed.state
         self._started.set()
         async with anyio.create_task_group() as heartbeat:
             heartbeat.start_soon(self._beat, found)
@@ -346,7 +358,7 @@ class Operation(Generic[T, R]):
             else:
                 failed = 0
         if not self._ordered.is_set():
-            self._is_lost = True
+            self._is_lost, self._state = True, None
             self._on_lease_lost()
 
     async def _commit(
@@ -362,6 +374,7 @@ class Operation(Generic[T, R]):
         )
         try:
             self._verdict = await path.run(value, value_json=value_json, receipt_json=receipt_json, timeout_s=timeout_s)
+            self._state = _state_after(self._verdict)
         except BaseException as error:
             if must_go_on(error):
                 self._verdict = Doubt("the task that writes the ledger was ended from outside", error)
@@ -378,6 +391,7 @@ class Operation(Generic[T, R]):
             self._failure = raised
 
     async def _give_back(self, claimed: Claimed, ending: str) -> None:
+        self._state = None
         try:
             await self._ledger.release(self._key, claimed.fence, ending=ending)
         except IllegalTransitionError:
@@ -387,6 +401,7 @@ class Operation(Generic[T, R]):
             # Nothing is lost: the claim ends with its lease, or is not this call's any more.
             return
         self._is_written = True
+        self._state = State.RELEASED if claimed.resumed is None else claimed.resumed.state
 
     async def _leave_to_the_next(self, claimed: Claimed, ending: str) -> None:
         """Let the next call run a started effect that may be run again, at once and not only after the lease."""
@@ -395,6 +410,17 @@ class Operation(Generic[T, R]):
         reason = f"the effect was started, and the call that was to finish it ended as {ending}"
         with suppress(LedgerError):
             await self._ledger.mark_in_doubt(self._key, claimed.fence, reason=reason)
+            self._state = State.IN_DOUBT
+
+
+def _state_after(verdict: Verdict[object]) -> State:
+    match verdict:
+        case Applied():
+            return State.COMMITTED
+        case Rejected():
+            return State.FAILED_BEFORE_EFFECT
+        case Doubt():
+            return State.IN_DOUBT
 
 
 def _tellable(error: BaseException) -> BaseException:

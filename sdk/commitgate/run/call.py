@@ -115,7 +115,7 @@ class Call(Generic[T, R]):
         if self._order.key is not None:
             return await self._run_operation(contract, self._order.key)
         chosen = await self._choose_in_time(contract)
-        return self._committed(chosen) if isinstance(chosen, Chosen) else chosen
+        return await self._handed_over(chosen) if isinstance(chosen, Chosen) else chosen
 
     def _contract(self) -> Contract[T]:
         return Contract.of(cast("type[T]", self._order.schema), numbers=self._order.numbers)
@@ -170,8 +170,15 @@ class Call(Generic[T, R]):
         checks = Checks[T].of_contract(contract).joined(self._order.checks)
         return Scrutiny(contract=contract, checks=checks, principal=self._order.principal, facts=self._facts)
 
-    def _committed(self, chosen: Chosen[T]) -> Committed[T, R]:
-        return Committed(value=chosen.value, result=cast(R, None), text=self._facts.text, receipt=self._facts.receipt())
+    async def _handed_over(self, chosen: Chosen[T]) -> Outcome[T, R]:
+        text = self._facts.text or chosen.value_json.decode()
+        receipt = self._facts.receipt()
+        committed = Committed[T, R](value=chosen.value, result=cast(R, None), text=text, receipt=receipt)
+        if self._order.look_up is None:
+            return committed
+        with anyio.move_on_at(self._ends_at):
+            return await self._order.look_up(committed)
+        return self._timed_out()
 
     async def _choose_in_time(self, contract: Contract[T]) -> Chosen[T] | Failed:
         with anyio.move_on_at(self._ends_at):

@@ -160,6 +160,9 @@ class Keyed(Generic[T, R]):
             if operation.resumed is None:
                 raise
             return None
+        finally:
+            if operation.replay is None:
+                self.facts.watch.ledger_state = operation.state
 
     async def _chosen(self) -> Chosen[T] | Failed:
         refused = await self._refused_before()
@@ -248,12 +251,14 @@ class Keyed(Generic[T, R]):
 
     async def _replayed(self, replay: Replay[R]) -> Outcome[T, R] | None:
         record, standing = replay.record, replay.standing
+        self.facts.watch.ledger_state = record.state
         effect = self.order.effect
         if isinstance(standing, Doubt) and effect is not None and effect.reconcile is not None:
             looked = await self._looked_for(effect, record)
             if not isinstance(looked, Record):
                 return looked
             record, standing = looked, standing_of(looked, effect)
+        self.facts.watch.ledger_state = record.state
         receipt = read_receipt(record.receipt, otherwise=self.facts.receipt())
         if not isinstance(standing, Applied | Waiting):
             # The value is not needed, so one that cannot be loaded must not hide what the ledger says.

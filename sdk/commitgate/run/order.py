@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeAlias, cast, get_args
 
@@ -14,7 +14,7 @@ from commitgate.contract import Contract, Numbers
 from commitgate.errors import MisuseError
 from commitgate.gate.checks import Approve, Authorize, Checks, ContentCheck, Evidence
 from commitgate.gate.rules import Rule
-from commitgate.outcome import Failed, Fallback, Invalid
+from commitgate.outcome import Committed, Failed, Fallback, Invalid, Outcome
 from commitgate.reasoning import Reasoning
 from commitgate.retry import Retry
 from commitgate.retry.keys import OperationKey
@@ -39,6 +39,10 @@ contract with anything of that kind is ``Unsupported``, before anything is sent.
 
 DEFAULT_APPROVAL_EXPIRES_S = 604_800.0
 """Seconds that a person may take to decide: a week. What was proposed in another week may not be wanted any more."""
+
+
+LookUp: TypeAlias = Callable[[Committed[T, R]], Awaitable[Outcome[T, R]]]
+"""Runs what only reads with a value that was judged, and returns how the call ended."""
 
 
 class Refusals(Protocol):
@@ -85,6 +89,7 @@ class Order(Generic[T, R]):
         given: the answer's JSON where no model is asked for it; the backend may be None then.
         input_digest: the input's fingerprint as a row holds it, for what goes on with that row; None makes it anew.
         tool: name of the tool whose arguments are given; None of no tool.
+        look_up: runs, with the arguments, a tool that only reads; None where nothing is run, or the effect is.
         tools: what the answer may call, where the contract is that of a turn of tools.
         strict_limit: an answer that counts as many tokens as its limit allowed is taken for a cut one.
         refusals: keeps what is refused under the key; None where the key is free again, and nothing more.
@@ -114,6 +119,7 @@ class Order(Generic[T, R]):
     acts: bool = False
     given: bytes | None = field(default=None, repr=False)
     tool: str | None = None
+    look_up: LookUp[T, R] | None = field(default=None, repr=False)
     input_digest: str | None = field(default=None, repr=False)
     tools: ToolOffer | None = field(default=None, repr=False)
     strict_limit: bool = False
@@ -300,6 +306,7 @@ def checked_effect(effect: EffectFunction[T, R]) -> Effect[T, R]:
 __all__ = [
     "DEFAULT_APPROVAL_EXPIRES_S",
     "InProgress",
+    "LookUp",
     "Order",
     "Refusals",
     "Require",

@@ -104,8 +104,8 @@ class Running(Generic[T, R]):
             return
         self._has_begun = True
         running_call.set(self)
-        self._call.watch.begin()
         try:
+            self._call.watch.begin()
             with self._scope:
                 self.outcome = await self._call.run()
         except BaseException as error:

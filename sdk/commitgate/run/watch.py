@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, cast
 import anyio
 
 from commitgate.argument import wrong_kind
+from commitgate.backends.base import SentEvent, StepTaken
+from commitgate.cancellation import is_interrupt
 from commitgate.outcome import Committed
 from commitgate.telemetry.observer import (
     NOTHING_MORE,
@@ -23,7 +25,7 @@ from commitgate.telemetry.observer import (
 )
 
 if TYPE_CHECKING:
-    from commitgate.backends.base import Message, SentEvent
+    from commitgate.backends.base import Message
     from commitgate.contract import Contract
     from commitgate.outcome import Outcome, Receipt, TryRecord
     from commitgate.preview import Preview, Reset
@@ -38,6 +40,9 @@ class _Watcher:
 
     observer: CallObserver
     wants: Wants = NOTHING_MORE
+
+    def takes(self, event: SentEvent) -> bool:
+        return self.wants.steps or (self.wants.events and not isinstance(event, StepTaken))
 
 
 class Watch:
@@ -69,7 +74,7 @@ class Watch:
         for observer in self._observers:
             try:
                 self._watchers.append(_Watcher(observer.call_began(began)))
-            except Exception as error:  # noqa: BLE001 - whoever only looks on must not end a call
+            except BaseException as error:  # noqa: BLE001 - whoever only looks on must not end a call
                 _leave_out(observer, error)
 
     def contract_built(self, contract: Contract[object]) -> None:
@@ -80,7 +85,11 @@ class Watch:
 
         self._tell(ask)
         wanted = [watcher.wants for watcher in self._watchers]
-        self.wants = Wants(content=any(each.content for each in wanted), steps=any(each.steps for each in wanted))
+        self.wants = Wants(
+            content=any(each.content for each in wanted),
+            events=any(each.events for each in wanted),
+            steps=any(each.steps for each in wanted),
+        )
 
     def request_began(self, number: int, waited_s: float, messages: tuple[Message, ...]) -> None:
         """Tell that a request goes out."""
@@ -92,9 +101,9 @@ class Watch:
 
     def event(self, event: SentEvent) -> None:
         """Tell what a backend sent."""
-        if self.wants.steps:
+        if self.wants.steps or self.wants.events:
             at_s = self._at_s()
-            self._tell(lambda watcher: watcher.observer.event(event, at_s) if watcher.wants.steps else None)
+            self._tell(lambda watcher: watcher.observer.event(event, at_s) if watcher.takes(event) else None)
 
     def shown(self, item: Preview | Reset) -> None:
         """Tell what is shown."""
@@ -118,7 +127,7 @@ class Watch:
             receipt=None if outcome is None else outcome.receipt,
             is_replayed=isinstance(outcome, Committed) and outcome.is_replayed,
             error=None if error is None else type(error).__qualname__,
-            ledger_state=self.ledger_state,
+            ledger_state=None if self.ledger_state is None else str(self.ledger_state),
             at_s=self._at_s(),
         )
         whole = replace(plain, outcome=outcome)
@@ -132,7 +141,7 @@ class Watch:
         for watcher in tuple(self._watchers):
             try:
                 tell(watcher)
-            except Exception as error:  # noqa: BLE001 - whoever only looks on must not end a call
+            except BaseException as error:  # noqa: BLE001 - whoever only looks on must not end a call
                 self._watchers.remove(watcher)
                 _leave_out(watcher.observer, error)
 
@@ -152,7 +161,10 @@ def checked_observers(observers: Iterable[Observer]) -> tuple[Observer, ...]:
     return found
 
 
-def _leave_out(observer: object, error: Exception) -> None:
+def _leave_out(observer: object, error: BaseException) -> None:
+    # What ends the program goes on; a cancellation that an observer made up, without waiting for anything, does not.
+    if is_interrupt(error):
+        raise error
     # Of the error nothing but its type: its message may hold what the observer was told.
     logger.warning(
         "the observer %s raised %s and is left out for the rest of this call",

@@ -4,8 +4,9 @@ An observer is told when a call begins, when its contract is built, when request
 What it is told is payload-free: names, digests, counts and times. A prompt, an answer and a value are handed over only
 where the observer says, for that contract, that it wants them.
 
-Every method is called in the task of the call and must return quickly. An observer that raises is left out for the rest
-of the call and named in a log line; the call goes on as if it were not there.
+Every method is called in the task of the call and must return quickly: a context variable that ``call_began`` sets is
+seen by everything in the call, its effect included. An observer that raises is left out for the rest of the call and
+named in a log line; the call goes on as if it were not there.
 """
 
 from __future__ import annotations
@@ -97,11 +98,13 @@ class Wants:
 
     Attributes:
         content: messages and outcomes.
+        events: every event of the stream as the backend sent it, which costs next to nothing.
         steps: every event of the stream, previews, and of backends that decode by themselves each step; that makes
             every token slower, since the model's choices are looked at.
     """
 
     content: bool = False
+    events: bool = False
     steps: bool = False
 
 
@@ -121,7 +124,7 @@ class CallObserver(Protocol):
         ...
 
     def event(self, event: SentEvent, at_s: float) -> None:
-        """Take what a backend sent; only where steps are wanted.
+        """Take what a backend sent; only where events or steps are wanted.
 
         Args:
             event: it.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from dataclasses import replace
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -13,14 +14,7 @@ import anyio
 from commitgate.cancellation import is_cancellation, must_go_on
 from commitgate.effect import Effect, EffectContext
 from commitgate.errors import EffectRejected, MisuseError
-from commitgate.outcome import (
-    Cancelled,
-    Committed,
-    EffectFailed,
-    InDoubt,
-    NeedsApproval,
-    Outcome,
-)
+from commitgate.outcome import Committed, EffectFailed, InDoubt, NeedsApproval, Outcome
 from commitgate.retry.keys import OperationKey
 from commitgate.tools.call_result import CallResult
 from commitgate.tools.keys import call_key
@@ -84,13 +78,9 @@ class Calling:
         order = self._settings.order(tool.contract, call.arguments_json, None, effect=None, tool=tool.name)
         if order is None:
             return self._settings.timed_out()
-        outcome = self._settings.whole(await self._steps.run(order))
-        if not isinstance(outcome, Committed):
-            return outcome
-        with anyio.move_on_at(self._settings.ends_at):
-            looked_up = await self._steps.wait_for(_looked_up(tool.effect_of_call(), outcome, self._settings))
-            return Cancelled(receipt=outcome.receipt) if looked_up is None else looked_up
-        return self._settings.timed_out()
+        look_up = partial(_looked_up, tool.effect_of_call(), settings=self._settings)
+        order = replace(order, look_up=look_up)
+        return self._settings.whole(await self._steps.run(order))
 
 
 async def _looked_up(
