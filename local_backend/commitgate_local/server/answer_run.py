@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from commitgate.backends.base import EventStream, ProseDelta, StepTaken, StreamEvent, TextDelta, ToolDelta, Usage
 from commitgate.timeouts import Timeouts
+from commitgate_local.server.answer_tally import AnswerTally, constraint_of
 from commitgate_local.server.chat_order import ChatOrder
 from commitgate_local.server.chat_reply import (
     KEEP_ALIVE,
@@ -47,6 +48,7 @@ class AnswerRun:
         self._began = began
         self._usage = Usage()
         self._has_text = False
+        self._tally = AnswerTally(constraint=constraint_of(order.request))
         self._last_frames = b""
         self._sent: list[bytes] = []
         self._sent_bytes = 0
@@ -66,7 +68,10 @@ class AnswerRun:
         """
         # Whoever reads slowly keeps a place while frames are on their way, but not for the last bytes.
         async with self._serving.admission.place():
-            reply = await self._generate()
+            try:
+                reply = await self._generate()
+            finally:
+                self._serving.metrics.count_answer(self._tally)
         self._serving.metrics.count_tokens(prompt=self._usage.input_tokens, completion=self._usage.output_tokens)
         if isinstance(reply, WholeReply):
             body = reply.completion()
@@ -136,12 +141,13 @@ class AnswerRun:
                 await self._sender.frames(frames)
 
     def _note(self, event: StreamEvent) -> None:
+        self._tally.note(event, self._serving.clock())
         match event:
             case Usage():
                 self._usage = event
             case TextDelta() | ToolDelta() | ProseDelta() if not self._has_text:
                 self._has_text = True
-                self._serving.metrics.first_token_s.add(self._serving.clock() - self._began)
+                self._serving.metrics.count_first_token(self._serving.clock() - self._began)
             case _:
                 pass
 

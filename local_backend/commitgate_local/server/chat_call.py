@@ -61,9 +61,7 @@ class ChatCall:
         try:
             outcome = await self._respond()
         finally:
-            metrics = self._serving.metrics
-            metrics.count(outcome)
-            metrics.request_s.add(self._serving.clock() - self._began)
+            self._serving.metrics.count(outcome, self._serving.clock() - self._began)
 
     async def _respond(self) -> RequestOutcome:
         # What a shutdown cancels once it cannot wait any longer; what is then said goes out behind it.
@@ -75,7 +73,10 @@ class ChatCall:
             except Exception as error:  # noqa: BLE001 - the one place where errors become answers
                 refused = refusal_of(error, param=None if self._run is None else self._run.param)
             await self._refuse(refused)
-            return outcome_of(refused)
+            outcome = outcome_of(refused)
+            if outcome is RequestOutcome.REFUSED:
+                self._serving.metrics.count_refusal(refused.code)
+            return outcome
         refused = shutting_down()
         await self._refuse(refused)
         return outcome_of(refused)
