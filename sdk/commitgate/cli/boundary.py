@@ -12,7 +12,7 @@ from commitgate.backends.base import Backend
 from commitgate.cli.command_error import CommandError
 from commitgate.cli.exit_codes import ExitCode, of_error
 from commitgate.cli.report import complain, error_report, write_json
-from commitgate.errors import CommitgateError
+from commitgate.errors import CommitgateError, EvaluationError
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,9 @@ def errors_told(*, is_json: bool) -> Generator[None]:
     except CommitgateError as error:
         code = error.exit_code if isinstance(error, CommandError) else of_error(error)
         if not (is_json and code is not ExitCode.UNWRITTEN and _is_written(error_report(code, str(error)))):
-            complain(str(error))
+            # What was wrong with a suite is told all at once, a line for each fault.
+            for line in str(error).splitlines() if isinstance(error, EvaluationError) else (str(error),):
+                complain(line)
         raise typer.Exit(code) from error
 
 

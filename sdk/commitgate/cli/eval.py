@@ -121,11 +121,12 @@ def eval_command(
             raise typer.Exit(code)
         if cases is None or len(cases) != 1:
             raise CommandError("give one file of cases, or one suite as path/to/file.py:NAME")
+        (source,) = cases
         if len(models) > 2 or (len(models) == 2 and store is not None):
             raise CommandError("give one model, or two without --store: each run needs a store of its own")
         order = EvaluationOrder(
             suite=read_suite(
-                cases[0],
+                source,
                 schema,
                 only=only or (),
                 limit=limit,

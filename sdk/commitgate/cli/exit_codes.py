@@ -8,6 +8,7 @@ from commitgate.errors import (
     CommitgateError,
     ContractError,
     DecisionError,
+    EvaluationError,
     IllegalTransitionError,
     InProgressError,
     KeyConflictError,
@@ -79,6 +80,7 @@ class ExitCode(IntEnum):
 _OF_ERROR: tuple[tuple[type[CommitgateError], ExitCode], ...] = (
     (MissingExtraError, ExitCode.MISSING_EXTRA),
     (MisuseError, ExitCode.USAGE),
+    (EvaluationError, ExitCode.USAGE),
     (UnsupportedError, ExitCode.UNSUPPORTED),
     (ContractError, ExitCode.COMPILE_FAILED),
     (ModelLoadError, ExitCode.MODEL_UNAVAILABLE),

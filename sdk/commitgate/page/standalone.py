@@ -16,6 +16,7 @@ from hashlib import sha256
 from html import escape
 from importlib.resources import files
 
+from commitgate.harmless import harmless
 from commitgate.json_value import JsonValue
 
 
@@ -74,7 +75,7 @@ def standalone_page(
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="color-scheme" content="light dark">',
         '<meta name="referrer" content="no-referrer">',
-        f"<title>{escape(title)}</title>",
+        f"<title>{escape(harmless(title))}</title>",
         *(f"<style>{text}</style>" for text in (BASE_STYLE.read(), *styles)),
         "</head>",
         "<body>",

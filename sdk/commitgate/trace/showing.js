@@ -53,7 +53,10 @@ function showStrip() {
     const step = piece.step;
     const mass = step ? step.mass : piece.mass ?? null;
     const column = make("i", !step ? "piece" : step.kind === "forced" ? "forced" : isWish(piece) ? "wish" : "");
-    column.style.height = `${Math.max(mass === null || mass === undefined ? 22 : mass * 100, 5)}%`;
+    const height = `${Math.max(mass === null || mass === undefined ? 22 : mass * 100, 5)}%`;
+    /* A forbidden wish has little legal mass, so that its column alone would hardly be seen. */
+    if (isWish(piece)) column.style.background = `linear-gradient(to top, var(--bad) ${height}, var(--bad-ground) ${height})`;
+    column.style.height = isWish(piece) ? "100%" : height;
     return column;
   }));
   byId("strip").setAttribute("aria-valuemax", String(Math.max(1, pieces().length)));
