@@ -21,7 +21,7 @@ export PYTHONUNBUFFERED := 1
 export OMP_WAIT_POLICY ?= PASSIVE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-terminal demo-web demo-refund demo-grammars test lint format maskbench bench prove integration install clean
+.PHONY: help demo demo-terminal demo-web demo-refund demo-grammars demo-evaluation test lint format maskbench bench prove integration install clean
 
 help: ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(MAKEFILE_LIST)
@@ -50,6 +50,11 @@ demo-grammars: $(RUNTIME) ## Have the bundled model answer in SQL and in arithme
 	@$(VENV)/bin/commitgate models pull
 	@$(PY) examples/grammars/sql_questions.py
 	@$(PY) examples/grammars/arithmetic_questions.py
+
+demo-evaluation: $(RUNTIME) ## Ask the bundled model for 72 labelled tickets, with the constraint and without, into build/evaluation (5 to 9 minutes on 2 cores)
+	@$(VENV)/bin/commitgate models pull
+	@mkdir -p build/evaluation
+	@$(VENV)/bin/commitgate eval examples/ticket_evaluation/suite.py:SUITE --model local --baseline --html build/evaluation/tickets.html
 
 test: lint ## Run every check and every test
 	$(VENV)/bin/commitgate models pull

@@ -1,4 +1,4 @@
-"""Evaluate the tickets of examples/ticket: 72 e-mails whose right tickets a person wrote down.
+"""Evaluate the tickets of examples/ticket: 72 e-mails, each with its right ticket, written down by hand.
 
 Usage: commitgate eval examples/ticket_evaluation/suite.py:SUITE --model local
 """
