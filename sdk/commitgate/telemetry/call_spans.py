@@ -63,7 +63,7 @@ class CallSpans:
     def __init__(self, tracer: Tracer, call: CallBegan) -> None:
         self._tracer = tracer
         self._call = call
-        is_remote = call.backend is not None and call.backend not in IN_PROCESS
+        is_remote = call.kind == "generate" and call.backend not in IN_PROCESS
         kind = SpanKind.CLIENT if is_remote else SpanKind.INTERNAL
         self._current = _CurrentSpan(tracer.start_span(span_name(call), kind=kind, attributes=of_beginning(call)))
         self._request: _CurrentSpan | None = None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 CallKind: TypeAlias = Literal["generate", "tool", "stored"]
 """``generate``: a model is asked. ``tool``: the arguments of a tool's call are judged and the tool is run. ``stored``:
-a value that the ledger holds is gone on with, as after an approval."""
+a value that is there already is gone on with: what a person allowed, or the answer of a run of tools."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
