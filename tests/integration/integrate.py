@@ -23,6 +23,7 @@ import anyio
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from integration.adversarial import ADVERSARIAL
 from integration.answers import ANSWERS
 from integration.disconnects import DISCONNECTS
 from integration.installing import INSTALLERS, UnavailableError
@@ -34,7 +35,7 @@ from integration.servers import NAMES, Server, ServerName, running
 from integration.tool_runs import TOOL_RUNS
 from proofs.part import ROOT, Result, Row
 
-PARTS: tuple[Part, ...] = (ANSWERS, TOOL_RUNS, KEYWORDS, PROBES, DISCONNECTS, KILLS)
+PARTS: tuple[Part, ...] = (ANSWERS, TOOL_RUNS, KEYWORDS, PROBES, ADVERSARIAL, DISCONNECTS, KILLS)
 HELD, BROKEN, UNFINISHED = 0, 1, 3
 DOCUMENT = ROOT / "docs" / "real-servers.md"
 SHOWN_FAULTS = 20

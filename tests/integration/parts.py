@@ -18,6 +18,7 @@ from proofs.part import ROOT, Result, Row, digest, modules_of
 
 from commitgate import Client, RetryBudget
 from commitgate.backends.remote import RemoteBackend
+from commitgate.evaluation.adversarial.ratchet import SHIPPED
 
 FOLDER = ROOT / "build" / "integration"
 HERE = Path(__file__).parent
@@ -81,7 +82,11 @@ class Kept:
 
 def sources() -> list[Path]:
     """Return the files on whose content the results depend."""
-    return [*modules_of("backends", "gate", "run", "probe", "retry"), *HERE.glob("*.py")]
+    return [
+        *modules_of("backends", "gate", "run", "probe", "retry", "evaluation/adversarial"),
+        SHIPPED,
+        *HERE.glob("*.py"),
+    ]
 
 
 def model_name(name: ServerName) -> str:

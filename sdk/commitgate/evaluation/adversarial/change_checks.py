@@ -113,7 +113,11 @@ async def _dropped_between(scene: Scene) -> Found:
     contract = await json_contract(_choice())
     lost = AtPlace(Place.START, Fault("server", "injected"), End())
     async with scene.stage(lost, Unconstrained()) as stage:
-        outcome = await stage.ask(contract, _GREETING, max_tokens=32, acts=True, retry=replace(AGAIN, attempts=2))
+        try:
+            outcome = await stage.ask(contract, _GREETING, max_tokens=32, acts=True, retry=replace(AGAIN, attempts=2))
+        except KeyConflictError:
+            # The server remembers the key from a request that had the constraint: it saw that this is another one.
+            return failed("an effect ran") if stage.effects else passed()
         return all_of(of_nothing_committed(outcome), of_effects(outcome, stage.effects, 0))
 
 

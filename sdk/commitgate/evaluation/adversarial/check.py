@@ -18,7 +18,9 @@ CheckVerdict: TypeAlias = Literal["passed", "failed", "skipped"]
 """``skipped``: it cannot be asked of this backend, or what came tells nothing; the reason says which."""
 
 GROUPS: tuple[Group, ...] = get_args(Group)
+"""The groups, in the order of a report."""
 VERDICTS: tuple[CheckVerdict, ...] = get_args(CheckVerdict)
+"""The verdicts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

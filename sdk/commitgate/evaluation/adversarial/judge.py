@@ -31,19 +31,19 @@ class ValueJudge:
     schema: JsonSchema = field(repr=False)
     expected: JsonValue | Unforced = field(default=UNFORCED, repr=False)
 
-    def wrong(self, value: object, text: str) -> str:
+    def wrong(self, value: object, text: str | None) -> str:
         """Return what is wrong, in words; empty where nothing is.
 
         Args:
             value: as it was handed over, with decimals in place of floats.
-            text: the answer as it was received.
+            text: the answer as it was received; None where it has another shape than the value.
         """
         try:
-            read = strictly_read(text)
+            read = cast("JsonValue", value) if text is None else strictly_read(text)
         except ValueError:
             return "the committed text is no JSON"
         if not isinstance(self.expected, Unforced) and not alike(read, exact(self.expected)):
-            return "the committed text is another value than the only legal one"
+            return "the committed value is another one than the only legal one"
         if not _is_valid(self.schema, read):
             return "the committed value is not valid under the schema"
         return "" if alike(value, read) else "the value that was handed over is not the one of the text"
@@ -59,11 +59,12 @@ class TextJudge:
 
     is_right: Callable[[str], bool] = field(repr=False)
 
-    def wrong(self, value: object, text: str) -> str:
+    def wrong(self, value: object, text: str | None) -> str:
         """Return what is wrong, in words; empty where nothing is."""
-        if value != text:
+        if text is not None and value != text:
             return "the value that was handed over is not the text"
-        return "" if self.is_right(text) else "the committed text is none of the language"
+        is_right = isinstance(value, str) and self.is_right(value)
+        return "" if is_right else "the committed text is none of the language"
 
 
 def strictly_read(text: str) -> JsonValue:

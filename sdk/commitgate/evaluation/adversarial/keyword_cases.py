@@ -122,7 +122,7 @@ _CASES: Sequence[tuple[str, str, JsonSchema, str]] = (
     ("property_names", "keys by their names", _NAMED, 'Answer {"up": 1}'),
     ("unevaluated", "no key that nothing names", _UNEVALUATED, 'Answer {"a": 1, "b": 0, "c": 1}'),
     ("unknown_words", "words that constrain nothing", _ANNOTATED, "Say delta."),
-    ("pattern", "a text by a pattern", _object({"p": {"pattern": "^[A-Z]{2}-[0-9]{3}$"}, "q": _BIT}), "Say pu-104."),
+    ("pattern", "a text by a pattern", _object({"p": {**_TEXT, "pattern": "^[A-Z]{2}-[0-9]{3}$"}}), "Say pu-104."),
     ("look_ahead", "a pattern that looks ahead", _object({"p": {"pattern": "^(?=.*7)[0-9]{3}$", **_TEXT}}), "Say 123."),
     (
         "unanchored",

@@ -27,8 +27,13 @@ _FORM = (Layer.PARSE, Layer.SCHEMA, Layer.TYPE)
 class Judge(Protocol):
     """Say what is wrong with a committed value."""
 
-    def wrong(self, value: object, text: str) -> str:
-        """Return what is wrong, in words; empty where nothing is."""
+    def wrong(self, value: object, text: str | None) -> str:
+        """Return what is wrong, in words; empty where nothing is.
+
+        Args:
+            value: as it was handed over.
+            text: the answer as it was received; None where the server was asked for another shape than the contract's.
+        """
         ...
 
 
@@ -60,7 +65,7 @@ def of_value(
     words = ending_words(outcome)
     match outcome:
         case Committed(value=value, text=text):
-            wrong = judge.wrong(value, text)
+            wrong = judge.wrong(value, None if _is_reshaped(outcome) else text)
             return failed(wrong, words) if wrong else passed(words)
         case Unsupported(keyword=keyword):
             return skipped(f"it cannot be asked for here: {keyword or 'the contract'} is not supported", words)
@@ -74,6 +79,10 @@ def of_value(
             return failed("a contract that can be satisfied was not compiled", words)
         case _:
             return failed(f"a value was to be committed, and the call ended as {words}", words)
+
+
+def _is_reshaped(outcome: Outcome[object, object]) -> bool:
+    return any(each.kind in ("wrapped", "nullable") for each in outcome.receipt.differences)
 
 
 def _has_gap(outcome: Outcome[object, object], contract: Contract[object] | None) -> bool:

@@ -8,7 +8,7 @@ from typing import cast
 import anyio
 
 from commitgate.argument import check_finite, check_text
-from commitgate.backends.base import Backend
+from commitgate.backends.base import Backend, FaultKind
 from commitgate.backends.registry import BackendRegistry
 from commitgate.backends.remote import RemoteBackend
 from commitgate.errors import BackendError, MisuseError
@@ -22,8 +22,20 @@ DEFAULT_CALL_S = 120.0
 """Seconds that one call may take, where the caller sets no other limit."""
 
 _CALLS_OF_A_CHECK = 4
-_DEAD_AFTER = 3
-_DEAD = frozenset(f"unavailable ({kind})" for kind in ("unreachable", "auth", "quota", "untrusted"))
+_DEAD_AFTER = 4
+_GONE: tuple[FaultKind, ...] = (
+    "unreachable",
+    "untrusted",
+    "auth",
+    "quota",
+    "rate_limit",
+    "overload",
+    "server",
+    "model",
+)
+_DEAD = frozenset(
+    {*(f"unavailable ({kind})" for kind in _GONE), *(f"timed_out ({phase})" for phase in ("total", "connect", "pool"))}
+)
 
 
 async def run_adversarial(
@@ -101,8 +113,8 @@ class _Run:
                     time_s=took_s,
                 )
             )
-            self._look(found)
             self._progress.tell(len(self._results), anyio.current_time())
+            self._look(found)
         identity, problem = self._scene.identity, self._progress.problem
         return AdversarialReport(
             backend=self._scene.kind,
@@ -123,7 +135,7 @@ class _Run:
         self._scene.disorder = ""
         with anyio.move_on_after(limit_s):
             found = await self._found(check)
-        if found.verdict != "failed" and self._scene.disorder:
+        if self._scene.disorder:
             found = failed(self._scene.disorder, found.ending)
         return found, anyio.current_time() - began
 
@@ -140,7 +152,9 @@ class _Run:
 
     def _look(self, found: Found) -> None:
         """End the run where the backend is dead, or where it is to end."""
-        self._dead = self._dead + 1 if found.ending in _DEAD else 0
+        # A check may want such an ending, and then it passes.
+        is_dead = found.verdict != "passed" and found.ending in _DEAD
+        self._dead = self._dead + 1 if is_dead else 0
         if self._problems:
             return
         if self._dead >= _DEAD_AFTER:

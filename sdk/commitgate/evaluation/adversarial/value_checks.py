@@ -15,7 +15,7 @@ from commitgate.evaluation.adversarial.values import NESTING, ForcedValue, force
 from commitgate.json_value import JsonSchema, JsonValue
 from commitgate.worker_thread import run_in_thread
 
-_SHOWN_CHARACTERS = 200
+_SHOWN_CHARACTERS = 1_500
 _ONE = "the one legal value is committed, and no other"
 _ANY = "what is committed is legal; what nobody enforces is refused by the gate"
 

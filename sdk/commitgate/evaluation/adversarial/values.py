@@ -85,7 +85,7 @@ _ORDER: JsonValue = {
     "note": None,
     "total": 119.9,
 }
-_WORDS = " ".join(f"word{number} and" for number in range(100))
+_WORDS = " ".join(["The quick brown fox jumps over the lazy dog."] * 24)
 
 _SIZES: Sequence[tuple[str, str, JsonValue, Way, int]] = (
     ("null", "the value null", None, "const", 16),
@@ -100,8 +100,8 @@ _SIZES: Sequence[tuple[str, str, JsonValue, Way, int]] = (
     ("order", "a usual object", _ORDER, "const", 160),
     ("order_spelled", "a usual object, key by key", _ORDER, "spelled", 200),
     ("long_array", "an array of 100 items", list[JsonValue]([0] * 100), "const", 600),
-    ("many_keys", "an object of 40 keys", {f"k{number:02}": number for number in range(40)}, "spelled", 700),
-    ("long_text", "a text of 1,000 characters and more", _WORDS, "field", 900),
+    ("many_keys", "an object of 24 keys", {f"k{number:02}": number for number in range(24)}, "spelled", 480),
+    ("long_text", "a text of 1,000 characters and more", _WORDS, "field", 640),
     ("nested_arrays", "arrays nested as deep as they may", nested(NESTING), "const", 200),
     ("nested_objects", "objects nested as deep as they may", nested(NESTING, keyed=True), "const", 700),
     ("nested_spelled", "arrays nested 24 deep, level by level", nested(24), "spelled", 120),

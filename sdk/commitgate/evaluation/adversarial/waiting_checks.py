@@ -17,10 +17,12 @@ from commitgate.evaluation.adversarial.stage import Scene, Stage, json_contract
 from commitgate.evaluation.adversarial.tamper import AtPlace, Crumbled, Drip, Hang, Tamper
 from commitgate.json_value import JsonSchema, JsonValue
 from commitgate.outcome import Committed
+from commitgate.run.structured_run import StructuredRun
 from commitgate.timeouts import Timeouts
 from commitgate.worker_thread import run_in_thread
 
 _TOKENS = 120
+_REFUSAL_TOKENS = 400
 _CUTS = (1, 2, 3, 5, 8, 13)
 _LIMIT_S = 0.5
 _LATE_S = 5.0
@@ -103,7 +105,7 @@ async def _refused(scene: Scene) -> Found:
     schema: JsonSchema = {"const": _REFUSAL}
     contract = await run_in_thread(lambda: Contract.json_schema(schema, refusal=True, numbers="decimal"))
     async with scene.stage() as stage:
-        outcome = await stage.ask(contract, PROMPT, acts=True)
+        outcome = await stage.ask(contract, PROMPT, max_tokens=_REFUSAL_TOKENS, acts=True)
         if outcome.name == "unsupported":
             return skipped("the server cannot be asked for a value or a refusal", outcome.name)
         return all_of(of_endings(outcome, ("refused",)), of_effects(outcome, stage.effects, 0))
@@ -189,8 +191,8 @@ async def _left(scene: Scene) -> Found:
     contract = await json_contract(FORCING)
     tamper = AtPlace(Place.IN_STRING, Hang())
     async with scene.stage(tamper) as stage:
-        async with stage.stream(contract, PROMPT, max_tokens=_TOKENS, acts=True, operation_key="left"):
-            await _hung(scene, stage)
+        async with stage.stream(contract, PROMPT, max_tokens=_TOKENS, acts=True, operation_key="left") as running:
+            await _hung(stage, running)
         return await _again(stage, contract, "left", tamper)
 
 
@@ -205,9 +207,12 @@ async def _scope_cancelled(scene: Scene) -> Found:
         return await _again(stage, contract, "scope", tamper)
 
 
-async def _hung(scene: Scene, stage: Stage) -> None:
-    with anyio.move_on_after(scene.total_s):
-        await stage.line.hung.wait()
+async def _hung(stage: Stage, running: StructuredRun[object, object]) -> None:
+    """Wait until the line hangs, or the call has ended without."""
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_then, stage.line.hung, tasks.cancel_scope.cancel)
+        await running.outcome()
+        tasks.cancel_scope.cancel()
 
 
 async def _again(stage: Stage, contract: Contract[object], key: str, tamper: Tamper) -> Found:
