@@ -46,6 +46,7 @@ class CallMeter:
     call: CallBegan
     names: BoundedNames
     _contract: str | None = field(default=None, init=False)
+    _of_model: dict[str, str] | None = field(default=None, init=False)
     _requests: int = field(default=0, init=False)
     _is_open: bool = field(default=False, init=False)
     _last_text_at: float | None = field(default=None, init=False)
@@ -152,8 +153,10 @@ class CallMeter:
                 yield self._count(metric.LAYERS, 1, verdict | self._of_contract())
 
     def _inference(self) -> dict[str, str]:
-        named = {genai.OPERATION_NAME: genai.CHAT, genai.PROVIDER_NAME: provider_of(self.call)}
-        return named | self._name(genai.REQUEST_MODEL, self.call.model)
+        if self._of_model is None:
+            named = {genai.OPERATION_NAME: genai.CHAT, genai.PROVIDER_NAME: provider_of(self.call)}
+            self._of_model = named | self._name(genai.REQUEST_MODEL, self.call.model)
+        return self._of_model
 
     def _of_request(self) -> dict[str, str]:
         return self._backend() | self._name(genai.REQUEST_MODEL, self.call.model)
