@@ -4,18 +4,20 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
+import anyio
 import pytest
 import yaml
+from told_calls import Telemetry, run_all
 
-from commitgate.telemetry import METRICS
+from commitgate.ledger import MemoryLedger
+from commitgate.telemetry import METRICS, ledger_standing
 from commitgate.telemetry.metric import MetricKind, label_name
 from commitgate.testing import ScriptedBackend
 from commitgate_local.server.app import create_app
-from commitgate_local.server.metrics import ServerMetrics
 from commitgate_local.server.model_gauges import model_gauges
 from commitgate_local.server.model_list import ServedModel
 
@@ -37,17 +39,22 @@ class _Anything:
         return self
 
 
-def scraped_names() -> dict[str, set[str]]:
-    """Return the names in a scrape of the server, with their labels."""
+def scrape() -> str:
+    """Return what a scrape of a server gives before anything happened."""
     model = cast(Any, _Anything())
     app = create_app(
         ScriptedBackend([{"finish": "stop"}]),
         models=[ServedModel(name="m", created=0)],
         gauges=lambda: dict.fromkeys(model_gauges(model), 1.0),
     )
-    serving = app.state.serving
+    text: str = app.state.serving.metrics.text(app.state.serving.numbers_of_now())
+    return text
+
+
+def scraped_names() -> dict[str, set[str]]:
+    """Return the names in a scrape of the server, with their labels."""
     found: dict[str, set[str]] = {}
-    for line in ServerMetrics().text(serving.numbers_of_now()).splitlines():
+    for line in scrape().splitlines():
         if not line.startswith("#"):
             name = re.split(r"[{ ]", line)[0]
             found.setdefault(name, {"instance"}).update(re.findall(r'(\w+)="', line))
@@ -170,6 +177,19 @@ def test_prometheus_reads_every_query(promtool: str, tmp_path: Path) -> None:
     file = {"groups": [{"name": "dashboards", "rules": rules}, {"name": "alerts", "rules": alerts()}]}
     (tmp_path / "rules.yml").write_text(yaml.safe_dump(file), encoding="utf-8")
     run(promtool, "check", "rules", "rules.yml", folder=tmp_path)
+
+
+async def told_text() -> str:
+    telemetry = Telemetry(chunk_times=True)
+    await run_all(telemetry)
+    telemetry.prometheus.ledger_seen(await ledger_standing(MemoryLedger()))
+    return telemetry.prometheus.text()
+
+
+@pytest.mark.parametrize("text_of", [lambda: anyio.run(told_text), scrape], ids=["observer", "server"])
+def test_prometheus_finds_no_fault_in_what_is_told(promtool: str, text_of: Callable[[], str]) -> None:
+    done = subprocess.run([promtool, "check", "metrics"], input=text_of(), capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 QUIET = "0+0x200"

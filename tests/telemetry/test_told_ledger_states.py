@@ -5,7 +5,7 @@ from typing import Any
 import anyio
 import pytest
 from test_observers import Noting
-from told_calls import BY_NAME, CANARY, ENDINGS, GOOD, Ending, Pay, break_down, client_of, pay
+from told_calls import BY_NAME, CANARY, ENDINGS, GOOD, Ending, Pay, client_of, pay
 
 from commitgate.effect import EffectContext
 from commitgate.effect_mark import by_key, once
@@ -85,7 +85,11 @@ async def test_doubt_that_a_look_settles_is_told_as_settled() -> None:
         del value, context
         return Applied("paid")
 
-    effect = once(reconcile=found)(break_down)
+    @once(reconcile=found)
+    async def effect(value: Pay, context: EffectContext) -> str:
+        del value, context
+        raise RuntimeError(CANARY)
+
     observer, ledger = Noting(), MemoryLedger()
     async with client_of(GOOD, [observer], ledger) as client:
         await BY_NAME["in_doubt"].run(client, effect=effect)
