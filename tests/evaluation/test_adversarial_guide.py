@@ -32,7 +32,7 @@ async def test_every_block_of_the_guide_runs(monkeypatch: pytest.MonkeyPatch, tm
 
 def test_tables_name_every_group_and_verdict() -> None:
     assert tuple(first_cells("--update-ratchet")) == GROUPS
-    assert tuple(first_cells("What a check came to:\n")) == VERDICTS
+    assert tuple(first_cells("What a check came to:")) == VERDICTS
 
 
 def test_number_of_checks_is_about_right() -> None:
