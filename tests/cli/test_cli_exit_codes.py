@@ -18,7 +18,7 @@ def test_every_ending_has_a_code_of_its_own() -> None:
     assert len(set(codes)) == len(endings())
     others = {ExitCode.UNWRITTEN, ExitCode.NO_SUCH_KEY, ExitCode.WRONG_STATE, ExitCode.FINDINGS}
     others |= {ExitCode.NOT_ENFORCED, ExitCode.PARTLY_ENFORCED, ExitCode.NOT_PROVEN}
-    others |= {ExitCode.PREFLIGHT_FAILED, ExitCode.PREFLIGHT_WARNED}
+    others |= {ExitCode.BELOW_RATE, ExitCode.RUN_UNFINISHED, ExitCode.PREFLIGHT_FAILED, ExitCode.PREFLIGHT_WARNED}
     assert {code for code in ExitCode if code >= 10} - others | {ExitCode.COMMITTED} == set(codes)
 
 
@@ -55,6 +55,8 @@ def test_codes_are_stable() -> None:
         ("NOT_ENFORCED", 28),
         ("PARTLY_ENFORCED", 29),
         ("NOT_PROVEN", 30),
+        ("BELOW_RATE", 31),
+        ("RUN_UNFINISHED", 32),
         ("PREFLIGHT_FAILED", 33),
         ("PREFLIGHT_WARNED", 34),
         ("CANCELLED", 130),
