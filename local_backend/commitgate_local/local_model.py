@@ -170,7 +170,7 @@ class LocalModel:
 
         Raises:
             ContractError: the contract cannot be compiled; before any event.
-            What ``emit`` raises.
+            Exception: what ``emit`` raised.
         """
         engine = self._engine
         matcher = engine.matcher(request.contract) if request.is_constrained else engine.matcher_of_anything()

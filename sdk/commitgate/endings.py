@@ -48,6 +48,7 @@ R_contra = TypeVar("R_contra", contravariant=True, default=object)
 A_co = TypeVar("A_co", covariant=True, default=None)
 
 EndingType: TypeAlias = "type[Committed[object, object]] | type[Failed]"
+"""The class of an ending."""
 
 ENDINGS: Mapping[str, type[object]] = MappingProxyType({each.name: each for each in (Committed, *get_args(Failed))})
 """Every ending that a call can have, by its name."""

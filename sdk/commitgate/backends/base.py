@@ -60,8 +60,11 @@ made. ``untrusted``: whom the connection leads to could not be verified.
 ``in_progress``: the server still works on an earlier request with the same idempotency key; ``conflict``: it knows
 the key from a request with another body."""
 Role: TypeAlias = Literal["system", "user", "assistant"]
+"""Who wrote a message."""
 ServerDedup: TypeAlias = Literal["unknown", "executed", "replayed"]
+"""What a server said of the request's key: nothing, that it was carried out, or that its answer is an earlier one."""
 DeadEndCause: TypeAlias = Literal["schema", "tokenizer", "prefix", "truncation_order"]
+"""Why no token was legal."""
 NoticeCode: TypeAlias = Literal["missing_done", "junk_after_finish", "reasoning_cut"]
 """``missing_done``: the wire's own end marker did not come after the finish. ``junk_after_finish``: bytes that are no
 event came between the finish and the end of the stream. ``reasoning_cut``: the model's thoughts

@@ -12,6 +12,7 @@ from typing import Protocol, TypeAlias
 
 Parameters: TypeAlias = "Sequence[object] | Mapping[str, object]"
 Row: TypeAlias = "tuple[object, ...]"
+"""A row of the caller's own tables."""
 
 LEDGER_TABLE_PREFIX = "commitgate_"
 """What the names of the ledger's own tables begin with; an effect may read them, and never write them."""

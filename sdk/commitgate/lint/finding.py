@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 Severity: TypeAlias = Literal["error", "warning", "advice"]
+"""How bad a finding is; the worst first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

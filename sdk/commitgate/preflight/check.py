@@ -11,6 +11,7 @@ Verdict: TypeAlias = Literal["passed", "warned", "failed", "not_applicable"]
 """``warned``: it may be meant so, or nobody could look; somebody should. ``not_applicable``: it says nothing here."""
 
 Group: TypeAlias = Literal["contract", "review", "endings", "checks", "backend", "trial", "effects", "telemetry"]
+"""What a check belongs to, in the order of a report."""
 
 GROUPS: Mapping[Group, str] = MappingProxyType(
     {

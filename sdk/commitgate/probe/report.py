@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 Enforcement: TypeAlias = Literal["enforced", "not_enforced", "partial", "unknown"]
+"""What a probe came to: whether the server holds answers to the constraint."""
 
 REPORT_VERSION = 1
 """Counts changes of the report's shape; one of another version is read as none."""

@@ -35,6 +35,7 @@ from commitgate.testing.provider_event import Fields, read_event, read_http, rea
 from commitgate.testing.script_step import Step
 
 Chunking: TypeAlias = Literal["whole", "bytes"] | int | Random
+"""How a recorded answer is cut: not, byte by byte, every so many bytes, or at places that are drawn."""
 
 _LONGEST_RANDOM_CHUNK = 8
 

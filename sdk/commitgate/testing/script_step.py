@@ -10,6 +10,7 @@ from commitgate.backends.base import DeadEndCause, FaultKind
 from commitgate.errors import MisuseError
 
 Step: TypeAlias = Mapping[str, object]
+"""One step of a script: a dict with one entry, of which ``ScriptedBackend`` tells the kinds."""
 
 STEPS = (
     "text",

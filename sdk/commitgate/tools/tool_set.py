@@ -10,6 +10,7 @@ from commitgate.errors import MisuseError
 from commitgate.tools.tool import Tool
 
 AnyTool: TypeAlias = "Tool[..., object]"
+"""A tool, whatever it takes and gives."""
 
 
 class ToolSet:

@@ -36,6 +36,7 @@ from commitgate.limits import Limits
 from commitgate.style import FreeSpace, Style
 
 Dialect: TypeAlias = Literal["accept", "generate"]
+"""``accept``: every text of a value. ``generate``: the texts that a local model may write, which are some of these."""
 
 WHITE_SPACE = sum(1 << byte for byte in b" \t\n\r")
 
