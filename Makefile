@@ -21,7 +21,7 @@ export PYTHONUNBUFFERED := 1
 export OMP_WAIT_POLICY ?= PASSIVE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-terminal demo-web demo-refund demo-grammars demo-evaluation test lint format maskbench bench prove integration install clean
+.PHONY: help demo demo-terminal demo-web demo-refund demo-grammars demo-evaluation docs docs-serve test lint format maskbench bench prove integration install clean
 
 help: ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(MAKEFILE_LIST)
@@ -69,6 +69,12 @@ lint: $(DEVELOPMENT) ## Run the checks that need no test
 format: $(DEVELOPMENT) ## Rewrite the code in the project's format
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
+
+docs: $(DEVELOPMENT) ## Build the docs as a site, with a page for each package and with search, into build/site
+	@$(PY) docs/site/build.py
+
+docs-serve: $(DEVELOPMENT) ## The same, served on port 8000 of this machine until Ctrl-C
+	@$(PY) docs/site/build.py --serve
 
 maskbench: $(DEVELOPMENT) ## Count the schemas of MaskBench that are judged rightly (COMMITGATE_MASKBENCH: its data)
 	@$(PY) tests/benchmarks/maskbench.py
