@@ -95,6 +95,16 @@ async def test_server_that_quotes_the_key_is_not_quoted(quoting_server: str, cap
     assert "commitgate.request.id" not in (telemetry.named("commitgate request")[0].attributes or {})
 
 
+async def test_id_of_a_server_that_is_a_text_is_not_told() -> None:
+    telemetry = Telemetry()
+    script: Any = [{"fault": "server", "status": 500, "request_id": f"id of {CANARY}"}]
+    async with client_of(script, telemetry.observers) as client:
+        outcome = await client.generate_structured("scripted", Pay, prompt="x", retry=Retry(attempts=1))
+    assert isinstance(outcome, Unavailable)
+    assert outcome.request_id == f"id of {CANARY}"
+    assert CANARY not in telemetry.everything()
+
+
 async def test_names_that_are_texts_are_cut() -> None:
     telemetry = Telemetry()
     schema = {"type": "object", "title": "x\n" * MAX_NAME_CHARACTERS + CANARY, "properties": {"amount": {}, "to": {}}}

@@ -9,10 +9,21 @@ from prometheus_client import REGISTRY, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from told_calls import BY_NAME, CANARY, ENDINGS, GOOD, STOP, Pay, Telemetry, client_of, run_all, told
 
+from commitgate.backends.base import Sampling
 from commitgate.ledger import MemoryLedger
+from commitgate.outcome import Receipt
 from commitgate.retry import Retry
-from commitgate.telemetry import METRICS, OpenTelemetryObserver, PrometheusObserver, genai_names, own_names
-from commitgate.telemetry.bounded_names import MAX_LABEL_VALUES, OTHER
+from commitgate.telemetry import (
+    METRICS,
+    CallBegan,
+    CallEnded,
+    OpenTelemetryObserver,
+    PrometheusObserver,
+    genai_names,
+    own_names,
+)
+from commitgate.telemetry.bounded_names import MAX_LABEL_VALUES, OTHER, BoundedNames
+from commitgate.telemetry.call_meter import CallMeter
 from commitgate.telemetry.metric import Measurement, MetricKind
 
 pytestmark = pytest.mark.anyio
@@ -82,6 +93,17 @@ async def test_replay_counts_as_a_call_and_not_as_an_answer_of_a_model() -> None
         assert telemetry.sums(name)[()] == 1
     assert telemetry.sums(own_names.COMPILE_DURATION)[()] == 1
     assert telemetry.sums(genai_names.INPUT_TOKENS_USED)[()] == 11
+
+
+@pytest.mark.parametrize("is_replayed", [False, True])
+def test_tool_that_the_ledger_answers_for_did_not_run(is_replayed: bool) -> None:
+    call = CallBegan(
+        call_id="1", kind="tool", backend=None, model="", sampling=Sampling(), tool="pay", effect="pay", has_key=True
+    )
+    end = CallEnded(name="committed", detail=None, receipt=Receipt(), is_replayed=is_replayed, at_s=1.0)
+    counted = {each.metric.name for each in CallMeter(call, BoundedNames()).ended(end)}
+    assert (genai_names.EXECUTE_TOOL_DURATION in counted) != is_replayed
+    assert (own_names.REPLAYS in counted) == is_replayed
 
 
 async def test_request_that_raised_is_counted_too() -> None:

@@ -113,9 +113,11 @@ async def test_refused_request_is_told_by_a_code_of_the_servers_own() -> None:
     await scrape.ask(response_format={"type": "json_schema", "json_schema": {"name": "x", "schema": wrong}})
     await scrape.ask(model=CANARY)
     await scrape.ask(messages=CANARY)
+    await scrape.client.post("/v1/chat/completions", content=b"{}", headers={"Content-Type": "text/plain"})
     found = {name[1:]: count for name, count in (await scrape.numbers()).items() if "refused" in name[0]}
     assert found[("invalid_json_schema",)] == found[("model_not_found",)] == 1
-    assert sum(found.values()) == 3
+    assert found[("other",)] == 1
+    assert sum(found.values()) == 4
 
 
 async def test_client_that_leaves_leaves_an_answer_without_a_finish() -> None:

@@ -186,6 +186,9 @@ async def test_replay_makes_no_request_and_repeats_no_usage() -> None:
     assert attributes["commitgate.replayed"] is True
     assert attributes["commitgate.ledger.state"] == "committed"
     assert not any(name.startswith(("gen_ai.usage", "gen_ai.response")) for name in attributes)
+    measured = {"commitgate.attempts", "commitgate.compile.time", "commitgate.layers.passed"}
+    assert measured <= (first.attributes or {}).keys()
+    assert not measured & attributes.keys()
     same = "commitgate.operation_key.digest"
     assert attributes[same] == (first.attributes or {})[same]
 

@@ -73,10 +73,14 @@ async def test_effect_whose_call_died_is_stranded_once_its_lease_is_over() -> No
 
 
 async def test_count_ends_at_its_bound() -> None:
-    ledger = MemoryLedger()
+    clock = Clock()
+    ledger = MemoryLedger(clock=clock)
     for number in range(MAX_COUNTED_ROWS + 2):
         await doubt(ledger, f"k{number}")
-    assert (await ledger_standing(ledger)).waiting["in_doubt"].rows == MAX_COUNTED_ROWS
+        clock.ahead_s += 100.0
+    found = (await ledger_standing(ledger)).waiting["in_doubt"]
+    assert found.rows == MAX_COUNTED_ROWS
+    assert found.oldest_s == pytest.approx(100.0 * (MAX_COUNTED_ROWS + 2), abs=20)
 
 
 async def test_both_observers_show_what_waits(tmp_path: Any) -> None:
