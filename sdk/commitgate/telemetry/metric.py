@@ -226,4 +226,36 @@ METRICS: Final = (
 )
 """Every metric, in the order of the docs."""
 
-__all__ = ["METRICS", "Labels", "Measurement", "Metric", "MetricKind", "label_name"]
+__all__ = [
+    "ACTIVE_CALLS",
+    "CALLS",
+    "CALL_DURATION",
+    "COMPILE_DURATION",
+    "EXECUTE_TOOL_DURATION",
+    "INFERENCE_DURATION",
+    "INPUT_TOKENS_OF_OPERATION",
+    "INPUT_TOKENS_USED",
+    "LAYERS",
+    "LEAST_LEGAL_MASS",
+    "LEDGER_OLDEST",
+    "LEDGER_READABLE",
+    "LEDGER_ROWS",
+    "MEAN_LEGAL_MASS",
+    "METRICS",
+    "OPERATIONS",
+    "OUTPUT_TOKENS_OF_OPERATION",
+    "OUTPUT_TOKENS_USED",
+    "REASONING_TOKENS_USED",
+    "RECEIPT_WARNINGS",
+    "REPLAYS",
+    "REQUESTS",
+    "SAVED_TOKENS",
+    "TIME_PER_OUTPUT_CHUNK",
+    "TIME_TO_FIRST_CHUNK",
+    "TOKEN_DURATION",
+    "Labels",
+    "Measurement",
+    "Metric",
+    "MetricKind",
+    "label_name",
+]
