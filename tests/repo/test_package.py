@@ -17,6 +17,9 @@ SOURCES = {
     "examples": ["sdk", "local_backend", "examples"],
     "tests": ["sdk", "local_backend", "examples", "tests"],
 }
+CALLED = {"google": "protobuf", "yaml": "pyyaml"}
+"""Packages that are imported by another name than they are installed by."""
+
 HEAVY = {"torch", "transformers", "numpy", "accelerate", "gguf"}
 
 
@@ -41,7 +44,8 @@ def imported(folder: str) -> set[str]:
                 found |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 found.add(node.module or "")
-    return {name.partition(".")[0] for name in found} - set(sys.stdlib_module_names)
+    tops = {name.partition(".")[0] for name in found} - set(sys.stdlib_module_names)
+    return {CALLED.get(name, name) for name in tops}
 
 
 @pytest.mark.parametrize("folder", ["sdk", "local_backend", "examples", "tests"])
