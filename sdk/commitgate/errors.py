@@ -29,6 +29,7 @@ The tree::
     │   ├── SuiteError               a file of cases or a suite that cannot be used; it lists every fault
     │   ├── RunStoreError            the kept records belong to another run, are in use, damaged or cannot be written
     │   └── ComparisonError          two runs that cannot be compared case by case
+    ├── TraceError                   a file that is no trace of one generation, or a damaged one
     ├── EffectRejected               raised BY an effect: a clean no, nothing happened
     └── EndingError                  raised by ``outcome.unwrap()``; one subclass an ending
 
@@ -295,6 +296,18 @@ class ComparisonError(EvaluationError):
     """Raised when two runs have no cases in common by which they could be compared. Compare runs of one suite."""
 
 
+class TraceError(CommitgateError):
+    """Raised when a file is no trace of one generation, is damaged or too large. Record it anew.
+
+    Attributes:
+        pointer: JSON pointer (RFC 6901) of the place in the file; ``""`` for all of it.
+    """
+
+    def __init__(self, message: str, *, pointer: str = "") -> None:
+        super().__init__(message)
+        self.pointer = pointer
+
+
 class EffectRejected(CommitgateError):  # noqa: N818 - a verdict that user code raises, named like the ending it causes
     """Raise this inside an effect for a clean no: nothing happened downstream and nothing will.
 
@@ -412,6 +425,7 @@ __all__ = [
     "StoredValueError",
     "SuiteError",
     "TimedOutError",
+    "TraceError",
     "TruncatedError",
     "UnavailableError",
     "UnknownModelError",

@@ -19,6 +19,7 @@ from commitgate.errors import (
     ModelLoadError,
     ModelRunError,
     StoredValueError,
+    TraceError,
     UnsupportedError,
 )
 from commitgate.outcome import Outcome
@@ -81,6 +82,7 @@ _OF_ERROR: tuple[tuple[type[CommitgateError], ExitCode], ...] = (
     (MissingExtraError, ExitCode.MISSING_EXTRA),
     (MisuseError, ExitCode.USAGE),
     (EvaluationError, ExitCode.USAGE),
+    (TraceError, ExitCode.USAGE),
     (UnsupportedError, ExitCode.UNSUPPORTED),
     (ContractError, ExitCode.COMPILE_FAILED),
     (ModelLoadError, ExitCode.MODEL_UNAVAILABLE),

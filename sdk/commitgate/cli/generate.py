@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 from collections.abc import Callable
 from contextlib import aclosing, suppress
@@ -13,7 +11,6 @@ from typing import Annotated, cast
 
 import anyio
 import typer
-from anyio.abc import TaskStatus
 
 from commitgate.backends.base import Backend, Sampling
 from commitgate.backends.local import LocalBackend
@@ -31,9 +28,9 @@ from commitgate.cli.answer_options import (
 from commitgate.cli.boundary import Surroundings, errors_told
 from commitgate.cli.command_error import CommandError
 from commitgate.cli.console import ResultConsole
-from commitgate.cli.exit_codes import ExitCode, of_outcome
+from commitgate.cli.exit_codes import of_outcome
+from commitgate.cli.interruption import cancel_on_signal
 from commitgate.cli.local_models import load_local_model
-from commitgate.cli.process import ignore_signals
 from commitgate.cli.progress import ModelProgress
 from commitgate.cli.report import outcome_report, result_written, write_json
 from commitgate.cli.schema_options import DocumentOption, FormatsOption, SchemaOption
@@ -183,31 +180,13 @@ async def _run(
         )
         async with run:
             async with anyio.create_task_group() as tasks:
-                await tasks.start(_cancel_on_signal, run)
+                await tasks.start(cancel_on_signal, run)
                 # An error of the call would leave the group wrapped; the outcome raises it again, as it is.
                 with suppress(CommitgateError):
                     async for item in run:
                         show(item)
                 tasks.cancel_scope.cancel()
             return await run.outcome()
-
-
-async def _cancel_on_signal(run: StructuredRun[JsonValue, None], *, task_status: TaskStatus[None]) -> None:
-    """End the run as ``Cancelled`` at the first interrupt or termination; a second one stops the program at once.
-
-    When this task is cancelled the call has ended, and from then on signals pass: what it came to is told whole.
-    """
-    try:
-        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-            task_status.started()
-            is_first = True
-            async for _ in signals:
-                if not is_first:
-                    os._exit(ExitCode.CANCELLED)
-                is_first = False
-                run.cancel()
-    finally:
-        ignore_signals()
 
 
 __all__ = ["generate"]

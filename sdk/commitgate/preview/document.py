@@ -107,12 +107,16 @@ class Moment:
             self._read()
         return self._value
 
+    def open_nodes(self) -> int:
+        """Return how many parts were open: the root, the last child in it, the last child in that, and so on."""
+        self.value()
+        return self._open_nodes or 0
+
     def final_paths(self) -> Iterator[str]:
         """Yield the JSON pointer of every part of the value that could not change any more; ``""`` is its root."""
         if not self.has_value:
             return
-        # What is open is the root, the last child in it, the last child in that, and so on.
-        todo, left = [("", self.value(), True)], self._open_nodes or 0
+        todo, left = [("", self.value(), True)], self.open_nodes()
         while todo:
             pointer, node, is_open = todo.pop()
             is_open = is_open and left > 0

@@ -117,6 +117,10 @@ class TextMoment:
             self._value = self.document.read(self._end)
         return self._value
 
+    def open_nodes(self) -> int:
+        """Return how many parts were open: the text, or none."""
+        return int(self.has_value and not self._is_whole)
+
     def final_paths(self) -> Iterator[str]:
         """Yield ``""``, which is the whole text, once it cannot change any more."""
         if self._is_whole:

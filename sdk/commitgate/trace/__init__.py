@@ -1,20 +1,38 @@
 """Record what one generation did, step by step, and show it as a page."""
 
+from commitgate.trace.growth import grown, replayed
 from commitgate.trace.page import trace_page
 from commitgate.trace.recorder import TraceRecorder
-from commitgate.trace.trace import Trace, TracePiece, TraceRequest
-from commitgate.trace.trace_json import dump_trace, load_trace_data, trace_data
+from commitgate.trace.recording import Recording
+from commitgate.trace.trace import (
+    Change,
+    Trace,
+    TraceFailure,
+    TraceLayer,
+    TracePiece,
+    TraceReceipt,
+    TraceRequest,
+)
+from commitgate.trace.trace_json import dump_trace, trace_data
+from commitgate.trace.trace_reading import load_trace
 from commitgate.trace.wishes import illegal_wishes, is_illegal_wish
 
 __all__ = [
+    "Change",
+    "Recording",
     "Trace",
+    "TraceFailure",
+    "TraceLayer",
     "TracePiece",
+    "TraceReceipt",
     "TraceRecorder",
     "TraceRequest",
     "dump_trace",
+    "grown",
     "illegal_wishes",
     "is_illegal_wish",
-    "load_trace_data",
+    "load_trace",
+    "replayed",
     "trace_data",
     "trace_page",
 ]

@@ -2,39 +2,67 @@
 
 from __future__ import annotations
 
-from collections import deque
+import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 
-from commitgate.backends.base import SentEvent, StepTaken, TextDelta
-from commitgate.contract import Contract
-from commitgate.json_value import JsonValue
-from commitgate.languages import TextSource
-from commitgate.outcome import Receipt, TryRecord
-from commitgate.preview import Preview, Reset
-from commitgate.telemetry.observer import CallBegan, CallEnded, CallObserver, RequestBegan, Wants
-from commitgate.trace.trace import Trace, TracePiece, TraceRequest
+from commitgate.argument import check_int
+from commitgate.errors import MisuseError
+from commitgate.telemetry.observer import CallBegan, CallObserver
+from commitgate.trace.recording import Recording
+from commitgate.trace.trace import Trace
 
 MAX_PIECES = 20_000
-"""Most pieces that are kept of one call; what comes after them is left out, and the trace says so."""
+"""Most pieces that are kept of one call unless a recorder is told otherwise; a trace says where some were left out."""
 
 MAX_TRACES = 50
-"""Most calls that a recorder keeps, the newest of them."""
+"""Most calls that a recorder keeps unless it is told otherwise, the newest of them."""
+
+MAX_BYTES = 67_108_864
+"""About how much memory all kept calls together may take unless a recorder is told otherwise."""
 
 
 class TraceRecorder:
     """Record every call of a client. Give it to ``Client(observers=[...])``.
 
-    What it records holds prompts and answers. Having each step told costs some milliseconds a token.
+    What it records holds prompts and answers. Having each step told costs some milliseconds a token. One event loop's
+    clients may share a recorder.
 
     Args:
-        most_traces: most calls that are kept, >= 1.
-        told: is told of a trace each time that something was added to it; None for nobody. It must return quickly.
+        most_traces: most calls that are kept, >= 1; the oldest makes room.
+        most_pieces: most pieces that are kept of one call, >= 1; what comes after them is left out.
+        most_bytes: about how much memory all of them may take, >= 1; the oldest makes room, and a call that is alone
+            too large is cut.
+        told: is told of a recording each time that something was added to it; None for nobody. It must return quickly.
+        wall_clock: seconds since 1970.
+
+    Raises:
+        MisuseError: a bound is below 1.
     """
 
-    def __init__(self, *, most_traces: int = MAX_TRACES, told: Callable[[Recording], None] | None = None) -> None:
-        self._recordings: deque[Recording] = deque(maxlen=most_traces)
+    def __init__(
+        self,
+        *,
+        most_traces: int = MAX_TRACES,
+        most_pieces: int = MAX_PIECES,
+        most_bytes: int = MAX_BYTES,
+        told: Callable[[Recording], None] | None = None,
+        wall_clock: Callable[[], float] = time.time,
+    ) -> None:
+        for name, bound in (("most_traces", most_traces), ("most_pieces", most_pieces), ("most_bytes", most_bytes)):
+            check_int(name, bound)
+            if bound < 1:
+                raise MisuseError(f"{name} must be >= 1, found {bound}")
+        self._most_traces = most_traces
+        self._most_bytes = most_bytes
+        self._recordings: list[Recording] = []
         self._told = told
+        self._wall_clock = wall_clock
+        self.most_pieces = most_pieces
+
+    @property
+    def recordings(self) -> tuple[Recording, ...]:
+        """Return who records the calls that are kept, the oldest first."""
+        return tuple(self._recordings)
 
     @property
     def traces(self) -> tuple[Trace, ...]:
@@ -43,138 +71,33 @@ class TraceRecorder:
 
     def call_began(self, call: CallBegan) -> CallObserver:
         """Return who records this call."""
-        recording = Recording(call, self._told)
-        self._recordings.append(recording)
-        return recording
+        return self.recording(call)
 
+    def recording(self, call: CallBegan) -> Recording:
+        """Return who records this call, for those who are no client's observer."""
+        found = Recording(call, self, started_at=self._wall_clock())
+        self._recordings.append(found)
+        if len(self._recordings) > self._most_traces:
+            self._drop()
+        return found
 
-@dataclass(slots=True)
-class _Request:
-    """Gather one request."""
+    def has_room(self, recording: Recording, size_bytes: int) -> bool:
+        """Say whether a recording may grow so much, and drop the oldest ones where that makes room."""
+        if recording not in self._recordings:
+            return False
+        used = sum(each.size_bytes for each in self._recordings) + size_bytes
+        while used > self._most_bytes and self._recordings[0] is not recording:
+            used -= self._recordings[0].size_bytes
+            self._drop()
+        return used <= self._most_bytes
 
-    head: TraceRequest
-    pieces: list[TracePiece] = field(default_factory=list[TracePiece])
-
-    def made(self) -> TraceRequest:
-        return replace(self.head, pieces=tuple(self.pieces))
-
-
-class Recording:
-    """Record one call.
-
-    Args:
-        call: it.
-        told: is told each time that something was added; None for nobody.
-    """
-
-    def __init__(self, call: CallBegan, told: Callable[[Recording], None] | None) -> None:
-        self._head = Trace(
-            call_id=call.call_id,
-            kind=call.kind,
-            backend=call.backend,
-            model=call.model,
-            tool=call.tool,
-            effect=call.effect,
-        )
-        self._told = told
-        self._requests: list[_Request] = []
-        self._step: StepTaken | None = None
-        self._text_bytes = 0
-        self._final: frozenset[str] = frozenset()
-        self._count = 0
-
-    @property
-    def trace(self) -> Trace:
-        """Return what was recorded so far."""
-        return replace(self._head, requests=tuple(request.made() for request in self._requests))
-
-    def contract_built(self, contract: Contract[object]) -> Wants:
-        """Take the contract, and ask for everything."""
-        self._head = replace(
-            self._head,
-            contract_name=contract.name,
-            contract_version=contract.version,
-            language_digest=contract.language_digest,
-            schema=_shown_contract(contract),
-        )
-        return Wants(content=True, steps=True)
-
-    def request_began(self, request: RequestBegan) -> None:
-        """Begin a request."""
-        messages = () if request.messages is None else tuple((each.role, each.content) for each in request.messages)
-        head = TraceRequest(number=request.number, at_s=request.at_s, waited_s=request.waited_s, messages=messages)
-        self._requests.append(_Request(head))
-        self._step, self._text_bytes, self._final = None, 0, frozenset()
-        self._tell()
-
-    def event(self, event: SentEvent, at_s: float) -> None:
-        """Take what a backend sent: a step is told right before its text."""
-        match event:
-            case StepTaken() if event.kind in ("drawn", "forced"):
-                self._step = event
-            case StepTaken():
-                self._add(TracePiece(at_s=at_s, data=event.data, text_bytes=self._text_bytes, step=event))
-            case TextDelta():
-                step, self._step = self._step, None
-                mass = event.legal_mass
-                piece = TracePiece(at_s=at_s, data=event.data, text_bytes=self._text_bytes, step=step, legal_mass=mass)
-                self._text_bytes += len(event.data)
-                self._add(piece)
-            case _:
-                pass
-
-    def shown(self, item: Preview | Reset, at_s: float) -> None:
-        """Take what is shown after the last piece."""
-        del at_s
-        if isinstance(item, Reset) or not self._requests or not self._requests[-1].pieces:
-            return
-        pieces = self._requests[-1].pieces
-        final = item.final_paths
-        pieces[-1] = replace(
-            pieces[-1], value=item.value, has_value=item.has_value, final=tuple(sorted(final - self._final))
-        )
-        self._final = final
-        self._tell()
-
-    def request_ended(self, record: TryRecord, receipt: Receipt) -> None:
-        """End a request."""
-        del receipt
-        if self._requests:
-            request = self._requests[-1]
-            request.head = replace(request.head, ending=record.ending, detail=record.detail)
-
-    def ended(self, end: CallEnded) -> None:
-        """End the call."""
-        outcome, receipt = end.outcome, end.receipt
-        self._head = replace(
-            self._head,
-            outcome=end.name,
-            summary="" if outcome is None else outcome.summary(),
-            error=end.error,
-            layers=() if receipt is None else receipt.layers,
-            receipt=receipt,
-            ledger_state=end.ledger_state,
-            is_replayed=end.is_replayed,
-            total_s=end.at_s,
-        )
-        self._tell()
-
-    def _add(self, piece: TracePiece) -> None:
-        self._count += 1
-        if self._count > MAX_PIECES or not self._requests:
-            self._head = replace(self._head, is_cut=True)
-            return
-        self._requests[-1].pieces.append(piece)
-        self._tell()
-
-    def _tell(self) -> None:
+    def tell(self, recording: Recording) -> None:
+        """Tell that something was added."""
         if self._told is not None:
-            self._told(self)
+            self._told(recording)
+
+    def _drop(self) -> None:
+        self._recordings.pop(0)
 
 
-def _shown_contract(contract: Contract[object]) -> JsonValue:
-    text: TextSource | None = contract.text
-    return contract.schema if text is None else {"text": type(text).__name__.lower()}
-
-
-__all__ = ["MAX_PIECES", "MAX_TRACES", "Recording", "TraceRecorder"]
+__all__ = ["MAX_BYTES", "MAX_PIECES", "MAX_TRACES", "TraceRecorder"]

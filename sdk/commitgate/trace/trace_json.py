@@ -1,206 +1,170 @@
-"""Write traces as JSON, and bring them to a page: each value as a difference to the one before it."""
+"""Write traces as JSON: for a file that is kept, and for a page that shows it.
+
+Bytes are in base64. A field that holds what it holds by itself, an empty list or null, is left out.
+"""
 
 from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
-from decimal import Decimal
-from typing import cast
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Final, cast
 
 from commitgate.backends.base import Choice, StepTaken
-from commitgate.errors import MisuseError
-from commitgate.gate.layers import LayerRecord
 from commitgate.json_value import JsonObject, JsonValue
-from commitgate.outcome import Receipt
-from commitgate.trace.trace import VERSION, Trace, TracePiece, TraceRequest
+from commitgate.trace.exact_json import exact
+from commitgate.trace.trace import Change, Trace, TraceLayer, TracePiece, TraceReceipt, TraceRequest
 
-MAX_TRACE_BYTES = 67_108_864
-"""Largest file that is read as a trace."""
+MARK: Final = "commitgate_trace"
+"""The field by which a file is known as a trace; it holds the version."""
 
-_MARK = "commitgate_trace"
+VERSION: Final = 1
+"""Version of the form in which traces are kept as JSON."""
 
-
-def trace_data(trace: Trace) -> JsonObject:
-    """Return a trace as plain JSON: what a page shows, and what a file keeps."""
-    return {
-        _MARK: VERSION,
-        "call_id": trace.call_id,
-        "kind": trace.kind,
-        "backend": trace.backend,
-        "model": trace.model,
-        "contract": {
-            "name": trace.contract_name,
-            "version": trace.contract_version,
-            "language_digest": trace.language_digest,
-            "schema": _exact(trace.schema),
-        },
-        "requests": [_request(each) for each in trace.requests],
-        "outcome": trace.outcome,
-        "summary": trace.summary,
-        "error": trace.error,
-        "layers": [_layer(each) for each in trace.layers],
-        "receipt": None if trace.receipt is None else _receipt(trace.receipt),
-        "tool": trace.tool,
-        "effect": trace.effect,
-        "ledger_state": trace.ledger_state,
-        "is_replayed": trace.is_replayed,
-        "total_s": round(trace.total_s, 6),
-        "is_cut": trace.is_cut,
-    }
+_HEAD: Final = (
+    "call_id",
+    "kind",
+    "backend",
+    "model",
+    "started_at",
+    "outcome",
+    "summary",
+    "error",
+    "tool",
+    "effect",
+    "ledger_state",
+    "is_replayed",
+    "is_over",
+    "is_cut",
+)
 
 
 def dump_trace(trace: Trace) -> bytes:
-    """Return a trace as JSON. It holds the prompt and the answer."""
+    """Return a trace as JSON. It holds the prompt and the answer; probabilities are kept to six digits."""
     return json.dumps(trace_data(trace), separators=(",", ":"), allow_nan=False).encode()
 
 
-def load_trace_data(data: bytes) -> JsonObject:
-    """Return the JSON of a kept trace, looked over as far as a page relies on it.
+def trace_data(trace: Trace, *, from_request: int = 0, from_piece: int = 0) -> JsonObject:
+    """Return a trace as plain JSON.
 
-    Raises:
-        MisuseError: it is no trace, or one of another release.
+    Args:
+        trace: it.
+        from_request: how many requests to leave out, for whoever has them.
+        from_piece: how many pieces of the first request that is left to leave out.
     """
-    if len(data) > MAX_TRACE_BYTES:
-        raise MisuseError(f"a trace may have at most {MAX_TRACE_BYTES:,} bytes, found {len(data):,}")
-    try:
-        found = cast("JsonValue", json.loads(data))
-    except (ValueError, RecursionError) as error:
-        raise MisuseError("the trace is no JSON") from error
-    version = found.get(_MARK) if isinstance(found, dict) else None
-    if not isinstance(found, dict) or version != VERSION or isinstance(version, bool):
-        raise MisuseError(f'a trace is an object with "{_MARK}": {VERSION}; record it with this release')
-    requests = found.get("requests")
-    if not isinstance(requests, list) or not all(_is_request(each) for each in requests):
-        raise MisuseError('the trace has no "requests", a list of objects with "pieces"')
-    return found
-
-
-def _is_request(found: JsonValue) -> bool:
-    if not isinstance(found, dict):
-        return False
-    pieces = found.get("pieces")
-    return isinstance(pieces, list) and all(isinstance(each, dict) for each in pieces)
-
-
-def _request(request: TraceRequest) -> JsonObject:
-    before: JsonValue = None
-    had_value = False
-    pieces: list[JsonValue] = []
-    for piece in request.pieces:
-        told = _piece(piece)
-        if piece.has_value:
-            value = _exact(piece.value)
-            changes: list[JsonValue] = [["", value]] if not had_value else list(_changes(before, value, ""))
-            if changes:
-                told["set"] = changes
-            before, had_value = value, True
-        pieces.append(told)
-    return {
-        "number": request.number,
-        "at_s": round(request.at_s, 6),
-        "waited_s": round(request.waited_s, 6),
-        "messages": [{"role": role, "content": content} for role, content in request.messages],
-        "pieces": pieces,
-        "ending": request.ending,
-        "detail": request.detail,
+    requests: list[JsonValue] = [
+        _request(each, from_piece if number == 0 else 0) for number, each in enumerate(trace.requests[from_request:])
+    ]
+    head: JsonObject = {name: getattr(trace, name) for name in _HEAD}
+    rest: JsonObject = {
+        "contract": _filled(
+            {
+                "name": trace.contract_name,
+                "version": trace.contract_version,
+                "language_digest": trace.language_digest,
+                "schema": exact(trace.schema),
+            }
+        ),
+        "total_s": round(trace.total_s, 6),
+        "layers": [_layer(each) for each in trace.layers],
+        "receipt": None if trace.receipt is None else _receipt(trace.receipt),
+        "requests": requests,
     }
+    return {MARK: VERSION} | _filled(head | rest)
+
+
+def _filled(found: JsonObject) -> JsonObject:
+    return {name: value for name, value in found.items() if value is not None and value != [] and value is not False}
+
+
+def _request(request: TraceRequest, from_piece: int) -> JsonObject:
+    return _filled(
+        {
+            "number": request.number,
+            "at_s": round(request.at_s, 6),
+            "waited_s": round(request.waited_s, 6),
+            "ending": request.ending,
+            "detail": request.detail,
+            "messages": [{"role": role, "content": content} for role, content in request.messages],
+            "pieces": [_piece(each) for each in request.pieces[from_piece:]],
+        }
+    )
 
 
 def _piece(piece: TracePiece) -> JsonObject:
-    told: JsonObject = {"at_s": round(piece.at_s, 6), "bytes": b64encode(piece.data).decode()}
+    told: JsonObject = {"at_s": round(piece.at_s, 6)}
+    if piece.kind != "text":
+        told["kind"] = piece.kind
+    if piece.data:
+        told["data"] = _base64(piece.data)
     if piece.legal_mass is not None:
-        told["mass"] = piece.legal_mass
-    if piece.final:
-        told["final"] = list(piece.final)
+        told["legal_mass"] = _six_digits(piece.legal_mass)
+    if piece.changes:
+        told["changes"] = [_change(each) for each in piece.changes]
+    if piece.open_parts:
+        told["open_parts"] = piece.open_parts
     if piece.step is not None:
         told["step"] = _step(piece.step)
     return told
 
 
+def _change(change: Change) -> JsonValue:
+    return [change.pointer, exact(change.value), *([True] if change.is_more else [])]
+
+
 def _step(step: StepTaken) -> JsonObject:
-    return {
-        "kind": step.kind,
-        "ids": list(step.token_ids),
-        "choices": [_choice(each) for each in step.choices],
-        "mass": step.legal_mass,
-        "legal": step.legal_tokens,
-        "of": step.vocabulary_tokens,
-        "state": step.state,
-        "place": step.place,
-        "mask_s": round(step.mask_s, 7),
-        "step_s": round(step.step_s, 7),
-    }
+    return _filled(
+        {
+            "kind": step.kind,
+            "token_ids": list(step.token_ids),
+            "choices": [_choice(each) for each in step.choices],
+            "legal_mass": None if step.legal_mass is None else _six_digits(step.legal_mass),
+            "legal_tokens": step.legal_tokens,
+            "vocabulary_tokens": step.vocabulary_tokens,
+            "state": step.state,
+            "place": step.place,
+            "mask_s": round(step.mask_s, 7),
+            "step_s": round(step.step_s, 7),
+        }
+    )
 
 
 def _choice(choice: Choice) -> JsonValue:
-    data = None if choice.data is None else b64encode(choice.data).decode()
-    return [choice.token_id, data, choice.probability, choice.is_legal]
+    data = None if choice.data is None else _base64(choice.data)
+    return [choice.token_id, data, _six_digits(choice.probability), choice.is_legal]
 
 
-def _layer(record: LayerRecord) -> JsonObject:
-    return {
-        "layer": str(record.layer),
-        "ran": record.ran,
-        "passed": record.passed,
-        "time_s": round(record.time_s, 7),
-        "failures": [{"code": each.code, "pointer": each.pointer, "message": each.message} for each in record.failures],
-    }
+def _layer(layer: TraceLayer) -> JsonObject:
+    failures: Iterable[JsonObject] = (
+        {"code": each.code, "pointer": each.pointer, "message": each.message} for each in layer.failures
+    )
+    return _filled(
+        {
+            "layer": layer.layer,
+            "ran": layer.ran,
+            # False is a verdict, unlike one that is not there.
+            "verdict": None if layer.passed is None else "passed" if layer.passed else "failed",
+            "time_s": round(layer.time_s, 7),
+            "failures": list(failures),
+        }
+    )
 
 
-def _receipt(receipt: Receipt) -> JsonObject:
-    return {
-        "model": receipt.model,
-        "model_revision": receipt.model_revision,
-        "finish": None if receipt.finish is None else str(receipt.finish),
-        "finish_native": receipt.finish_native,
-        "compile_s": receipt.compile_s,
-        "time_to_first_token_s": receipt.time_to_first_token_s,
-        "time_per_token_s": receipt.time_per_token_s,
-        "legal_mass_min": receipt.legal_mass_min,
-        "legal_mass_mean": receipt.legal_mass_mean,
-        "input_tokens": receipt.usage.input_tokens,
-        "output_tokens": receipt.usage.output_tokens,
-        "attempts": receipt.attempts,
-        "fallback": receipt.fallback,
-        "warnings": list(receipt.warnings),
-        "operation_key_digest": receipt.operation_key_digest,
-        "effect_key": receipt.effect_key,
-    }
+def _receipt(receipt: TraceReceipt) -> JsonObject:
+    found: JsonObject = {}
+    for each in fields(receipt):
+        value = getattr(receipt, each.name)
+        found[each.name] = list(cast("tuple[str, ...]", value)) if isinstance(value, tuple) else value
+    return _filled(found)
 
 
-def _changes(before: JsonValue, after: JsonValue, place: str) -> Sequence[JsonValue]:
-    """Return what makes the one value the other: pairs of place and value. Values only grow, so nothing is removed."""
-    if type(before) is not type(after):
-        return [[place, after]]
-    if isinstance(before, dict) and isinstance(after, dict):
-        found: list[JsonValue] = []
-        for name, value in after.items():
-            part = f"{place}/{name.replace('~', '~0').replace('/', '~1')}"
-            found += _changes(before[name], value, part) if name in before else [[part, value]]
-        return found
-    if isinstance(before, list) and isinstance(after, list):
-        found = []
-        for index, value in enumerate(after):
-            part = f"{place}/{index}"
-            found += _changes(before[index], value, part) if index < len(before) else [[part, value]]
-        return found
-    return [] if before == after else [[place, after]]
+def _base64(data: bytes) -> str:
+    return b64encode(data).decode()
 
 
-def _exact(value: object) -> JsonValue:
-    """Return a value whose numbers a page can show as they are: exact ones that JavaScript would round, as texts."""
-    if isinstance(value, Mapping):
-        return {str(key): _exact(item) for key, item in cast("Mapping[object, object]", value).items()}
-    if isinstance(value, str | bool) or value is None:
-        return value
-    if isinstance(value, Decimal):
-        return {"$number": str(value)}
-    if isinstance(value, int | float):
-        return value if abs(value) < 2**53 else {"$number": str(value)}
-    if isinstance(value, Sequence):
-        return [_exact(item) for item in cast("Sequence[object]", value)]
-    return str(value)
+def _six_digits(number: float) -> float:
+    return float(f"{number:.6g}")
 
 
-__all__ = ["MAX_TRACE_BYTES", "dump_trace", "load_trace_data", "trace_data"]
+__all__ = ["MARK", "VERSION", "dump_trace", "trace_data"]
