@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from guide import blocks_of
+
 from commitgate.backends.dialects.table import DIALECTS
 from commitgate.backends.words import FAULT_CODES, fault_kind
 
@@ -40,5 +42,5 @@ def test_kinds_of_errors_are_told_by_the_codes_and_statuses_of_the_table() -> No
 
 
 def test_example_of_the_page_runs() -> None:
-    (block,) = re.findall(r"^```python\n(.*?)^```", page(), flags=re.DOTALL | re.MULTILINE)
+    (block,) = blocks_of("wire.md")
     exec(compile(block, "wire.md", "exec"), {})
