@@ -9,8 +9,8 @@ import pytest
 from headless import browser, complaints, open_page, overflow  # noqa: F401 - a fixture
 
 from commitgate.backends.base import Usage
-from commitgate.evaluation import CaseRecord, EvaluationRun, Fault, Measure, compare, summarize
-from commitgate.evaluation.report import evaluation_page, report_data, run_lines
+from commitgate.evaluation import CaseRecord, EvaluationRun, Fault, Measure, summarize
+from commitgate.evaluation.report import Compared, evaluation_page, report_data, run_lines
 
 HOSTILE = "</script><img src=x onerror=document.title='owned'>\u202e"
 
@@ -107,7 +107,7 @@ def test_hostile_names_are_shown_and_do_nothing(browser: Any, tmp_path: Path) ->
 
 def test_comparison_has_its_own_plot(browser: Any, tmp_path: Path) -> None:
     first, second = made(BOTH[::2]), made([record(n, is_right=True) for n in range(24)], model="other")
-    open_page(browser, kept(tmp_path, second, comparison=compare(first, second)), 1_400)
+    open_page(browser, kept(tmp_path, second, compared=Compared.of(first, second)), 1_400)
     assert browser.find_element("id", "comparison-section").is_displayed()
     assert complaints(browser) == []
 

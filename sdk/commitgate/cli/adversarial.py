@@ -14,12 +14,15 @@ from commitgate.cli.boundary import Surroundings
 from commitgate.cli.command_error import CommandError
 from commitgate.cli.console import ResultConsole
 from commitgate.cli.eval_progress import EvaluationProgress
-from commitgate.cli.eval_running import stop_on_signal
+from commitgate.cli.eval_running import stoppable
 from commitgate.cli.exit_codes import ExitCode
 from commitgate.cli.local_models import load_local_model
 from commitgate.cli.progress import ModelProgress
-from commitgate.cli.report import result_written, write_json
+from commitgate.cli.report import complain, result_written, write_json
+from commitgate.cli.saved_file import check_place
 from commitgate.evaluation.adversarial import AdversarialReport, Held, hold, report_lines, run_adversarial
+from commitgate.evaluation.adversarial.ratchet import Ratchet
+from commitgate.evaluation.adversarial.running import DEFAULT_CALL_S
 from commitgate.evaluation.progress import Told
 
 
@@ -30,7 +33,7 @@ def try_adversarial(
     only: Sequence[str] | None,
     ratchet: str | None,
     update: bool,
-    html: str | None,
+    call_s: float | None,
     is_json: bool,
 ) -> ExitCode:
     """Try the set, tell what came of it, and return the exit code.
@@ -41,19 +44,27 @@ def try_adversarial(
         only: groups and checks that are wanted; None for all.
         ratchet: file of what passed before; None takes the release's own.
         update: write what passed into it.
-        html: asked for, and not to be had here.
+        call_s: most seconds for one call; None takes the set's own.
         is_json: one JSON object on stdout.
 
     Raises:
         CommandError: the words contradict each other.
         MisuseError: there is no such check, or the ratchet is none.
     """
-    if html is not None:
-        raise CommandError("--html is for files of cases; --json tells all of the adversarial set")
+    if update and ratchet is None:
+        raise CommandError("--update-ratchet needs a --ratchet")
+    if ratchet is not None:
+        if update:
+            check_place(ratchet)
+        # A file that is none is better told now than after an hour.
+        Ratchet.read(ratchet, may_be_missing=update)
     with EvaluationProgress("adversarial set") as progress, ModelProgress() as loading:
-        report, was_stopped = anyio.run(_run, model, surroundings, only, progress.tell, loading)
-    held = hold(report, ratchet, update=update)
-    code = _code(report, held, was_stopped=was_stopped)
+        report, was_stopped = anyio.run(_run, model, surroundings, only, call_s, progress.tell, loading)
+    is_whole = not report.problems
+    if update and not is_whole:
+        complain("the ratchet is left as it is: the run was not whole")
+    held = hold(report, ratchet, update=update and is_whole)
+    code = _code(report, held, has_ratchet=ratchet is not None, was_stopped=was_stopped)
     with result_written(code.label):
         if is_json:
             lost = [each.id for each in held.lost]
@@ -67,25 +78,30 @@ def try_adversarial(
 
 
 async def _run(
-    model: str, surroundings: Surroundings, only: Sequence[str] | None, told: Told, loading: ModelProgress
+    model: str,
+    surroundings: Surroundings,
+    only: Sequence[str] | None,
+    call_s: float | None,
+    told: Told,
+    loading: ModelProgress,
 ) -> tuple[AdversarialReport, bool]:
     local = LocalBackend(load=lambda name: load_local_model(name, loading.report))
     backends: dict[str, Backend] = {LOCAL: local, **surroundings.backends}
-    stop = anyio.Event()
-    async with aclosing(local), anyio.create_task_group() as tasks:
-        await tasks.start(stop_on_signal, stop)
-        report = await run_adversarial(model, backends=backends, told=told, only=only, stop=stop)
-        tasks.cancel_scope.cancel()
-        return report, stop.is_set()
-    raise AssertionError("a task group that is left has returned")
+    limit_s = DEFAULT_CALL_S if call_s is None else call_s
+    async with aclosing(local):
+        return await stoppable(
+            lambda stop: run_adversarial(model, backends=backends, told=told, only=only, stop=stop, call_s=limit_s)
+        )
 
 
-def _code(report: AdversarialReport, held: Held, *, was_stopped: bool) -> ExitCode:
+def _code(report: AdversarialReport, held: Held, *, has_ratchet: bool, was_stopped: bool) -> ExitCode:
+    """Return the code. Against a ratchet of somebody's own, what it knows to fail may go on failing."""
     if was_stopped:
         return ExitCode.CANCELLED
     if report.problems:
         return ExitCode.RUN_UNFINISHED
-    return ExitCode.BELOW_RATE if report.of("failed") or not held.is_kept else ExitCode.COMMITTED
+    is_good = held.is_kept if has_ratchet and held.is_known else report.has_passed and held.is_kept
+    return ExitCode.COMMITTED if is_good else ExitCode.BELOW_RATE
 
 
 __all__ = ["try_adversarial"]

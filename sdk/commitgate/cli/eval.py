@@ -12,24 +12,12 @@ from commitgate.backends.registry import LOCAL
 from commitgate.cli.adversarial import try_adversarial
 from commitgate.cli.boundary import Surroundings, errors_told
 from commitgate.cli.command_error import CommandError
-from commitgate.cli.console import ResultConsole
-from commitgate.cli.eval_order import EvaluationOrder, Output, read_prices, read_settings, read_suite
+from commitgate.cli.eval_order import EvaluationOrder, Output, read_prices, read_settings, read_suite, refuse_unfit
 from commitgate.cli.eval_running import run_order
-from commitgate.cli.exit_codes import ExitCode
-from commitgate.cli.report import result_written, write_json
-from commitgate.cli.saved_file import save_text
+from commitgate.cli.eval_telling import Judging, tell_comparison, tell_runs
 from commitgate.cli.schema_options import SchemaOption
-from commitgate.evaluation import EvaluationRun, compare, dump_run, read_run, summarize
-from commitgate.evaluation.comparison import Comparison
-from commitgate.evaluation.report import (
-    Missed,
-    Threshold,
-    comparison_lines,
-    evaluation_page,
-    missed,
-    report_data,
-    run_lines,
-)
+from commitgate.evaluation import read_run
+from commitgate.evaluation.report import Threshold
 
 ADVERSARIAL = "adversarial"
 
@@ -108,22 +96,37 @@ def eval_command(
         models = list(model or [LOCAL])
         surroundings = context.find_object(Surroundings) or Surroundings()
         output = Output(store=store, save=save, html=html, keep_text=keep_text, is_json=json)
-        thresholds = tuple(Threshold.of(words) for words in fail_under or ())
+        output.check()
+        judging = Judging(tuple(Threshold.of(words) for words in fail_under or ()), by_lower_bound)
         if suite is not None:
-            if suite != ADVERSARIAL or cases or len(models) > 1:
-                raise CommandError("--suite takes adversarial, one model and no file of cases")
+            refuse_unfit(context, "--suite")
+            if suite != ADVERSARIAL or len(models) != 1:
+                raise CommandError("--suite takes adversarial and one model")
+            (asked,) = models
             code = try_adversarial(
-                models[0], surroundings, only=only, ratchet=ratchet, update=update_ratchet, html=html, is_json=json
+                asked,
+                surroundings,
+                only=only,
+                ratchet=ratchet,
+                update=update_ratchet,
+                call_s=timeout,
+                is_json=json,
             )
             raise typer.Exit(code)
         if compare_runs:
-            code = _compare_saved(cases or [], output)
-            raise typer.Exit(code)
+            refuse_unfit(context, "--compare")
+            if cases is None or len(cases) != 2:
+                raise CommandError("--compare takes two saved runs")
+            first, second = (read_run(Path(file)) for file in cases)
+            raise typer.Exit(tell_comparison(first, second, judging, output))
+        refuse_unfit(context, None)
         if cases is None or len(cases) != 1:
             raise CommandError("give one file of cases, or one suite as path/to/file.py:NAME")
         (source,) = cases
-        if len(models) > 2 or (len(models) == 2 and store is not None):
-            raise CommandError("give one model, or two without --store: each run needs a store of its own")
+        if len(models) > 2:
+            raise CommandError("give one model, or two to compare")
+        if len(models) == 2 and (store or save or keep_text):
+            raise CommandError("--store, --save and --keep-text are for one model: each run needs a file of its own")
         order = EvaluationOrder(
             suite=read_suite(
                 source,
@@ -143,71 +146,12 @@ def eval_command(
                 timeout=timeout,
             ),
             prices=read_prices(price_input, price_output, currency),
-            thresholds=thresholds,
-            by_lower_bound=by_lower_bound,
             is_agreed=yes or not (sys.stdin.isatty() and sys.stderr.isatty()),
             output=output,
         )
         runs, was_stopped = run_order(order, surroundings)
-        code = _told(order, runs, was_stopped=was_stopped)
+        code = tell_runs(runs, judging, output, planned=len(models), was_stopped=was_stopped)
     raise typer.Exit(code)
-
-
-def _told(order: EvaluationOrder, runs: tuple[EvaluationRun, ...], *, was_stopped: bool) -> ExitCode:
-    run = runs[-1]
-    comparison = compare(runs[0], run) if len(runs) == 2 and runs[0].records and run.records else None
-    summary = summarize(run)
-    judged = [variant for variant in summary.variants if variant.variant == "constrained"]
-    failed = missed(judged[0], order.thresholds, by_lower_bound=order.by_lower_bound) if judged else ()
-    if was_stopped:
-        code = ExitCode.CANCELLED
-    elif any(not each.is_complete for each in runs) or len(runs) < len(order.models):
-        code = ExitCode.RUN_UNFINISHED
-    else:
-        code = ExitCode.BELOW_RATE if failed else ExitCode.COMMITTED
-    _save(run, order.output)
-    _write(runs, comparison, failed, code, order.output)
-    return code
-
-
-def _compare_saved(files: list[str], output: Output) -> ExitCode:
-    if len(files) != 2:
-        raise CommandError("--compare takes two saved runs")
-    runs = tuple(read_run(Path(file)) for file in files)
-    _write(runs, compare(runs[0], runs[1]), (), ExitCode.COMMITTED, output)
-    return ExitCode.COMMITTED
-
-
-def _save(run: EvaluationRun, output: Output) -> None:
-    if output.save is not None:
-        save_text(output.save, dump_run(run).decode(), "run")
-
-
-def _write(
-    runs: tuple[EvaluationRun, ...],
-    comparison: Comparison | None,
-    failed: tuple[Missed, ...],
-    code: ExitCode,
-    output: Output,
-) -> None:
-    last = runs[-1]
-    if output.html is not None:
-        save_text(output.html, evaluation_page(last, summarize(last), comparison=comparison, failed=failed), "page")
-    with result_written(code.label):
-        if output.is_json:
-            report = report_data(last, summarize(last), comparison=comparison, failed=failed)
-            write_json({"exit_code": int(code), **report})
-            return
-        console = ResultConsole()
-        for run in runs:
-            for line in run_lines(run, summarize(run)):
-                console.print(line)
-        for line in () if comparison is None else comparison_lines(comparison):
-            console.print(line)
-        for each in failed:
-            console.print(each.summary(), style="bold red")
-        if output.html is not None:
-            console.print(f"page: {output.html}", style="dim")
 
 
 __all__ = ["eval_command"]

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
+
+import typer
 
 from commitgate.backends.base import Sampling
 from commitgate.backends.registry import LOCAL
 from commitgate.cli.command_error import CommandError
+from commitgate.cli.saved_file import check_place
 from commitgate.cli.schema_options import SchemaOption
 from commitgate.cli.sources import read_schema
 from commitgate.contract import Contract
 from commitgate.evaluation import Case, Prices, RunSettings, Suite, load_suite
-from commitgate.evaluation.report import Threshold
 from commitgate.timeouts import Timeouts
 
 
@@ -34,6 +37,16 @@ class Output:
     keep_text: str | None = None
     is_json: bool = False
 
+    def check(self) -> None:
+        """See to it that what a long run comes to can be written, before it is begun.
+
+        Raises:
+            CommandError: a file cannot be there.
+        """
+        for file in (self.store, self.save, self.html, self.keep_text):
+            if file is not None:
+                check_place(file)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationOrder:
@@ -44,8 +57,6 @@ class EvaluationOrder:
         models: whom; a second one is compared with the first.
         settings: how.
         prices: of the models, for telling costs.
-        thresholds: what is asked of rates.
-        by_lower_bound: hold intervals against them.
         is_agreed: costs need no question.
         output: where results go.
     """
@@ -54,10 +65,36 @@ class EvaluationOrder:
     models: tuple[str, ...]
     settings: RunSettings
     prices: Prices | None
-    thresholds: tuple[Threshold, ...]
-    by_lower_bound: bool
     is_agreed: bool
     output: Output
+
+
+_ADVERSARIAL_OPTIONS = frozenset({"suite", "model", "only", "timeout", "ratchet", "update_ratchet", "json", "yes"})
+_COMPARE_OPTIONS = frozenset({"cases", "compare_runs", "html", "fail_under", "by_lower_bound", "json"})
+_OTHERS = frozenset({"suite", "compare_runs", "ratchet", "update_ratchet"})
+
+
+def refuse_unfit(context: typer.Context, kind: Literal["--suite", "--compare"] | None) -> None:
+    """Refuse words that would count for nothing: who gave them expects that they count.
+
+    Args:
+        context: of the command.
+        kind: what the command is to do; None for asking cases.
+
+    Raises:
+        CommandError: there are some.
+    """
+    given = {
+        name for name in context.params if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
+    }
+    if kind is None:
+        unfit = given & _OTHERS
+    else:
+        unfit = given - (_ADVERSARIAL_OPTIONS if kind == "--suite" else _COMPARE_OPTIONS)
+    if unfit:
+        names = {each.name: each.opts[0] for each in context.command.params}
+        said = ", ".join(sorted(names[name].upper() if name == "cases" else names[name] for name in unfit))
+        raise CommandError(f"{said} cannot be given {f'with {kind}' if kind else 'without --suite'}")
 
 
 def read_suite(
@@ -145,4 +182,4 @@ def _is_wanted(case: Case, only: Sequence[str]) -> bool:
     return case.id in only or any(tag in only for tag in case.tags)
 
 
-__all__ = ["EvaluationOrder", "Output", "read_prices", "read_settings", "read_suite"]
+__all__ = ["EvaluationOrder", "Output", "read_prices", "read_settings", "read_suite", "refuse_unfit"]

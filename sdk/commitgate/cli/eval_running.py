@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
+from typing import TypeVar
 
 import anyio
-import typer
 from anyio.abc import TaskStatus
 
 from commitgate.backends.base import Backend
 from commitgate.backends.local import LocalBackend
-from commitgate.backends.registry import LOCAL
+from commitgate.backends.registry import LOCAL, BackendRegistry
 from commitgate.cli.boundary import Surroundings
 from commitgate.cli.command_error import CommandError
 from commitgate.cli.eval_order import EvaluationOrder
@@ -27,6 +29,8 @@ from commitgate.evaluation.progress import Told
 from commitgate.evaluation.settings import RunSettings
 from commitgate.harmless import harmless
 
+T = TypeVar("T")
+
 
 def run_order(order: EvaluationOrder, surroundings: Surroundings) -> tuple[tuple[EvaluationRun, ...], bool]:
     """Make the runs, and return those that were begun, and whether Ctrl-C ended one.
@@ -34,13 +38,18 @@ def run_order(order: EvaluationOrder, surroundings: Surroundings) -> tuple[tuple
     Raises:
         CommandError: the person at the terminal does not want the costs.
         EvaluationError: the suite or the store is wrong.
+        BackendError: there is no such backend.
+        MisuseError: a backend cannot be made of what the environment says.
     """
-    runs: list[EvaluationRun] = []
+    anyio.run(_find, order.models, surroundings)
     for model in order.models:
         costs = estimate(order.suite, model, settings=order.settings, store=order.output.store, prices=order.prices)
         _tell_costs(model, costs)
-        if not order.is_agreed and model.partition("/")[0] != LOCAL and not typer.confirm("Go on?", err=True):
-            raise CommandError("nothing was asked")
+    is_free = all(model.partition("/")[0] == LOCAL for model in order.models)
+    if not order.is_agreed and not is_free:
+        _must_agree()
+    runs: list[EvaluationRun] = []
+    for model in order.models:
         with EvaluationProgress(harmless(model)) as progress, ModelProgress() as loading:
             run, was_stopped = anyio.run(_run, order, model, surroundings, progress.tell, loading)
         runs.append(run)
@@ -49,13 +58,34 @@ def run_order(order: EvaluationOrder, surroundings: Surroundings) -> tuple[tuple
     return tuple(runs), False
 
 
+async def _find(models: tuple[str, ...], surroundings: Surroundings) -> None:
+    """See whether there is a backend for each model, before the first one is asked for an hour."""
+    registry = BackendRegistry({LOCAL: LocalBackend(), **surroundings.backends})
+    try:
+        for model in models:
+            registry.find(model)
+    finally:
+        await registry.aclose()
+
+
+def _must_agree() -> None:
+    """Ask on stderr, since stdout may be a file."""
+    sys.stderr.write("Go on? [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise CommandError("not confirmed; nothing was asked", ExitCode.CANCELLED)
+
+
 def _tell_costs(model: str, costs: Estimate) -> None:
     kept = f", {costs.kept:,} there already" if costs.kept else ""
     again = f" (at most {costs.most_requests:,})" if costs.most_requests > costs.requests else ""
-    money = "" if costs.cost is None else f"; at most {costs.cost:,.2f} {harmless(costs.currency or '')}"
+    money = ""
+    if costs.cost is not None and costs.most_cost is not None:
+        most = f", at most {costs.most_cost:,.2f} where all is asked again" if costs.most_cost > costs.cost else ""
+        money = f"; up to {costs.cost:,.2f} {harmless(costs.currency or '')}{most}"
     complain(
         f"{harmless(model)}: {costs.trials:,} answers{kept}, {costs.requests:,} requests{again}, about "
-        f"{costs.prompt_tokens:,} tokens of prompts, at most {costs.most_output_tokens:,} written{money}"
+        f"{costs.prompt_tokens:,} tokens of prompts, up to {costs.most_output_tokens:,} written{money}"
     )
 
 
@@ -64,13 +94,8 @@ async def _run(
 ) -> tuple[EvaluationRun, bool]:
     local = LocalBackend(load=lambda name: load_local_model(name, loading.report))
     backends: dict[str, Backend] = {LOCAL: local, **surroundings.backends}
-    stop = anyio.Event()
-    async with aclosing(local), anyio.create_task_group() as tasks:
-        await tasks.start(stop_on_signal, stop)
-        run = await _evaluated(order.suite, model, order.settings, backends, told, stop, order)
-        tasks.cancel_scope.cancel()
-        return run, stop.is_set()
-    raise AssertionError("a task group that is left has returned")
+    async with aclosing(local):
+        return await stoppable(lambda stop: _evaluated(order.suite, model, order.settings, backends, told, stop, order))
 
 
 async def _evaluated(
@@ -100,7 +125,28 @@ async def _evaluated(
     )
 
 
-async def stop_on_signal(stop: anyio.Event, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+async def stoppable(work: Callable[[anyio.Event], Awaitable[T]]) -> tuple[T, bool]:
+    """Do work that an interrupt, or a termination, asks to end early, and say whether it was asked.
+
+    Args:
+        work: takes the event that is set then, and returns what it has.
+
+    Raises:
+        Exception: what ``work`` raised, by itself and not in a group.
+    """
+    stop = anyio.Event()
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(_stop_on_signal, stop)
+        try:
+            return await work(stop), stop.is_set()
+        except Exception as error:  # noqa: BLE001 - raised again outside of the group
+            fault = error
+        finally:
+            tasks.cancel_scope.cancel()
+    raise fault
+
+
+async def _stop_on_signal(stop: anyio.Event, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
     """Set ``stop`` at the first interrupt or termination; a second one ends the program at once."""
     try:
         with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
@@ -114,4 +160,4 @@ async def stop_on_signal(stop: anyio.Event, *, task_status: TaskStatus[None] = a
         ignore_signals()
 
 
-__all__ = ["run_order", "stop_on_signal"]
+__all__ = ["run_order", "stoppable"]

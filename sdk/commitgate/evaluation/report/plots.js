@@ -1,196 +1,157 @@
 "use strict";
-const variants = report.summary.variants;
-const run = report.run;
-const level = `${Math.round(report.summary.confidence * 100)} %`;
+const MOST_DOTS = 1500;
 
-function head() {
-  byId("title").append(plainText(`${run.suite}${run.suite_version ? ` ${run.suite_version}` : ""} on ${run.model}`));
-  byId("headline").append(plainText(report.headlines[0] || "There is no answer."));
-  const facts = [
-    ["answers", `${run.records.length.toLocaleString("en")}${report.is_complete ? "" : ` of ${run.planned} planned`}`],
-    ["took", duration(run.wall_s)],
-    ["begun", run.started],
-    ["revision", run.receipt_facts.model_revision],
-    ["suite", run.suite_digest.slice(0, 12)],
-  ];
-  for (const [name, value] of facts) {
-    if (value === null || value === undefined) continue;
-    const text = typeof value === "string" ? value : JSON.stringify(value);
-    byId("about").append(make("div", "", make("dt", "", name), make("dd", "", text)));
-  }
-  const wrong = [...run.problems, ...report.failed];
-  byId("problems").hidden = wrong.length === 0;
-  for (const problem of wrong) byId("problems").append(make("p", "", problem));
-}
-
-function layers() {
-  variants.forEach((variant, way) => {
-    byId("legend").append(make("span", "", make("i", `way-${way}`), WAYS[variant.variant]));
-  });
-  const plot = byId("layers");
-  for (const name of Object.keys(report.titles)) {
-    const found = variants.map((variant) => variant.layers.find((layer) => layer.measure === name));
-    plot.append(layerRow(report.titles[name], found.map((layer) => layer.rate)));
-  }
-  plot.append(layerRow("came through", variants.map((variant) => variant.came_through)));
-  plot.append(axis("0 %", "25 %", "50 %", "75 %", "100 %"));
-}
-
-function layerRow(title, rates) {
-  const track = make("div", `track${rates.length > 1 ? " two" : ""}`);
-  const numbers = make("div", "number");
-  rates.forEach((rate, way) => {
-    const part = share(rate);
-    const top = rates.length > 1 ? ["32%", "70%"][way] : "50%";
-    if (part !== null) {
-      const whisker = make("div", `whisker of-${way}`);
-      whisker.style.left = at(rate.interval.low);
-      whisker.style.width = at(rate.interval.high - rate.interval.low);
-      whisker.style.top = top;
-      const mark = make("i", `mark way-${way}`);
-      mark.style.left = at(part);
-      mark.style.top = top;
-      track.append(whisker, mark);
-    }
-    const line = make("div", "", percent(part), " ", make("small", "", `${rate.passed} of ${rate.reached}`));
-    if (rate.interval) {
-      const low = Math.round(rate.interval.low * 100), high = Math.round(rate.interval.high * 100);
-      line.title = `${level} interval ${low} to ${high} %`;
-      line.append(make("span", "hidden", `, ${level} interval ${low} to ${high} percent`));
-    }
-    if (rates.length > 1) line.prepend(make("span", "hidden", `${WAYS[variants[way].variant]}: `));
-    numbers.append(line);
-  });
-  track.setAttribute("aria-hidden", "true");
-  const isEmpty = rates.every((rate) => rate.reached === 0);
-  return make("div", `row${isEmpty ? " empty" : ""}`, make("div", "label", title), track, numbers);
-}
-
-function lost() {
-  const plot = byId("lost");
-  const variant = variants[0];
-  if (!variant) return;
-  for (const layer of variant.layers) {
-    const rate = layer.sound_so_far;
-    const bar = make("div", "bar");
-    bar.style.width = at(share(rate) || 0);
-    const track = make("div", "track", bar);
-    track.setAttribute("aria-hidden", "true");
-    const number = make("div", "number", percent(share(rate)), " ", make("small", "", `${rate.passed} of ${rate.reached}`));
-    plot.append(make("div", "row", make("div", "label", report.titles[layer.measure]), track, number));
-  }
-  plot.append(axis("0 %", "25 %", "50 %", "75 %", "100 %"));
-}
-
-function guard() {
-  const variant = variants[0];
-  if (!variant) return;
-  const { overreach_blocked: blocked, rightful_blocked: wrongly } = variant.authorization;
-  const box = byId("guard");
-  if (blocked.reached) {
-    const mood = blocked.passed === blocked.reached ? "good" : "bad";
-    box.append(fact(`${blocked.passed} of ${blocked.reached}`, "answers that would do what is not allowed were blocked", mood));
-  }
-  if (wrongly.reached) {
-    const mood = wrongly.passed ? "bad" : "good";
-    box.append(fact(`${wrongly.passed} of ${wrongly.reached}`, "rightful acts were blocked wrongly", mood));
-  }
-  const again = variant.layers.find((layer) => layer.measure === "idempotency").rate.reached;
-  if (again) {
-    const mood = variant.second_effects ? "bad" : "good";
-    box.append(fact(variant.second_effects, `second effects, after ${again} acts were made again`, mood));
-  }
-  if (variant.facts.reached) {
-    box.append(fact(`${variant.facts.passed} of ${variant.facts.reached}`, "single facts are right"));
-  }
-  const usage = variant.usage;
-  if (usage.output_tokens !== null) {
-    box.append(fact(usage.output_tokens.toLocaleString("en"), `tokens written in ${variant.requests} requests`));
-  }
-  for (const [name, count] of Object.entries(variant.errors)) box.append(fact(count, `times raised: ${name}`, "bad"));
+/* Right or wrong as in the summary: by its facts, else by its score; what has neither is left out. */
+function truthOf(record) {
+  for (const name of ["facts", "quality"]) if (name in record.passed) return record.passed[name];
+  return null;
 }
 
 function mass() {
   const found = variants[0] && variants[0].legal_mass;
-  if (!found || found.points.length === 0) { byId("mass-section").hidden = true; return; }
-  const least = Math.min(...found.points.map(([value]) => Math.max(value, 1e-6)), 0.1);
+  byId("mass-section").hidden = !found || !found.points.length;
+  if (byId("mass-section").hidden) return;
+  const known = run.records.filter((record) =>
+    record.variant === variants[0].variant && record.legal_mass_min !== null && truthOf(record) !== null);
+  const bands = [["right", true], ["wrong", false]].map(([name, isRight]) => {
+    const all = known.filter((record) => truthOf(record) === isRight);
+    const each = Math.max(1, Math.ceil(all.length / MOST_DOTS));
+    return { name, all, shown: all.filter((_, index) => index % each === 0) };
+  });
+  const least = Math.min(0.05, ...known.map((record) => Math.max(record.legal_mass_min, 1e-6)));
   const start = Math.floor(Math.log10(least));
-  const place = (value) => 1 - Math.log10(Math.max(value, 10 ** start)) / start;
-  for (const [name, isRight] of [["right", true], ["wrong", false]]) {
-    const points = found.points.filter(([, right]) => right === isRight);
-    const strip = make("div", `strip ${name}`);
-    points.forEach(([value], index) => {
-      const dot = make("i");
-      dot.style.left = at(0.01 + 0.98 * place(value));
-      dot.style.top = at(0.12 + 0.76 * ((index * 0.618) % 1));
-      dot.title = value.toPrecision(3);
-      strip.append(dot);
-    });
-    const limit = make("div", "limit");
-    limit.style.left = at(0.01 + 0.98 * place(found.threshold));
-    strip.append(limit);
-    strip.setAttribute("role", "img");
-    strip.setAttribute("aria-label", `${points.length} ${name} answers by their least legal mass`);
-    byId("mass").append(make("h3", "", `${name}: ${points.length} answers`), strip);
-  }
-  const scale = make("div", "scale");
-  for (let power = start; power <= 0; power += 1) {
-    const label = make("span", "", power === 0 ? "1" : (10 ** power).toString());
-    label.style.left = at(0.01 + 0.98 * place(10 ** power));
-    scale.append(label);
-  }
   const low = found.wrong_of_low, high = found.wrong_of_high;
+  const told = `${low.passed} of ${low.reached} answers below ${found.threshold} are wrong, and ${high.passed} of ${high.reached} above`;
+  const box = make("div");
+  byId("mass").append(box);
+  drawing(box, 244, `Least legal mass of right and of wrong answers. ${told}.`, (svg, width) => {
+    const left = 54, right = width - 14;
+    const place = (value) => right - (right - left) * (Math.log10(Math.max(value, 10 ** start)) / start);
+    bands.forEach((band, index) => {
+      const top = 24 + index * 92;
+      svg.append(shape("rect", "band", { x: left, y: top, width: right - left, height: 84 }));
+      svg.append(shape("text", "strong", { x: 0, y: top + 38 }, band.name), shape("text", "", { x: 0, y: top + 56 }, count(band.all.length)));
+      band.shown.forEach((record, number) => svg.append(dotOf(record, band.name, place(record.legal_mass_min), top + 10 + 64 * ((number * 0.618) % 1))));
+    });
+    const limit = place(found.threshold);
+    svg.append(shape("line", "limit", { x1: limit, x2: limit, y1: 18, y2: 200 }));
+    svg.append(shape("text", "", { x: limit - 5, y: 14, "text-anchor": "end" }, `low: below ${found.threshold}`));
+    const every = Math.ceil(-start / Math.max(1, Math.floor((right - left) / 70)));
+    for (let power = 0; power >= start; power -= every) {
+      const x = place(10 ** power);
+      svg.append(shape("line", "tick", { x1: x, x2: x, y1: 200, y2: 205 }));
+      svg.append(shape("text", "", { x, y: 219, "text-anchor": power ? "middle" : "end" }, power < -3 ? `1e${power}` : 10 ** power));
+    }
+    svg.append(shape("text", "", { x: (left + right) / 2, y: 238, "text-anchor": "middle" }, width > 480 ? "least legal mass of the answer, each step a tenth of the one before" : "least legal mass (log scale)"));
+  });
   const p = found.p_value === null ? "" : ` (p ${found.p_value.toPrecision(2)})`;
-  const area = found.area === null ? "" :
-    ` Of a right and a wrong answer, the wrong one has less legal mass in ${percent(found.area)} of pairs.`;
-  byId("mass").append(scale, make("p", "note",
-    `Wrong: ${low.passed} of ${low.reached} below ${found.threshold}, ${high.passed} of ${high.reached} above${p}.${area}`));
+  byId("mass").append(make("p", "said", `${told}${p}. ${areaWords(found)}`));
+  asTable(byId("mass"), "Wrong answers by least legal mass", ["least legal mass", "wrong", `${level} interval`, "wrong answers", "answers"],
+    [[`below ${found.threshold}`, low], [`${found.threshold} or more`, high]].map(([name, rate]) =>
+      [name, percent(share(rate)), bounds(rate.interval), count(rate.passed), count(rate.reached)]));
+}
+
+function areaWords(found) {
+  if (found.area === null) return "";
+  const interval = found.area_interval;
+  const meaning = interval && interval.low <= 0.5 && interval.high >= 0.5 ? " That can be chance: 50 % would tell nothing." : "";
+  return `Of a right and a wrong answer the wrong one has less legal mass in ${percent(found.area)} of pairs` +
+    `${interval ? ` (${level} interval ${bounds(interval)})` : ""}.${meaning}`;
+}
+
+function dotOf(record, name, x, y) {
+  const attributes = name === "right" ? { cx: x, cy: y, r: 4.5 } : { x: x - 4, y: y - 4, width: 8, height: 8 };
+  const dot = shape(name === "right" ? "circle" : "rect", `dot ${name}`, attributes);
+  dot.append(shape("title", "", {}, `${record.case_id}: ${record.legal_mass_min.toPrecision(3)}`));
+  dot.addEventListener("click", () => findCases(record.case_id));
+  return dot;
+}
+
+function times() {
+  const found = [["To the first token", "time_to_first_token_s"], ["Each further token", "time_per_token_s"], ["Whole calls", "total_s"]]
+    .filter(([title, field]) => curve(title, field));
+  byId("time-section").hidden = found.length === 0;
+  legend(byId("time-legend"), variants.map((variant) => WAYS[variant.variant]));
+  if (variants.length < 2) byId("time-note").hidden = true;
 }
 
 function curve(title, field) {
   const lines = variants.map((variant) => run.records
-    .filter((record) => record.variant === variant.variant && record[field] !== null)
+    .filter((record) => record.variant === variant.variant && record[field] !== null && record.passed.liveness)
     .map((record) => record[field]).sort((a, b) => a - b));
-  const most = Math.max(0, ...lines.map((values) => values[values.length - 1] || 0));
-  if (!most) return null;
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("class", "curve");
-  svg.setAttribute("viewBox", "0 0 100 100");
-  svg.setAttribute("preserveAspectRatio", "none");
-  svg.setAttribute("role", "img");
-  const told = lines.map((values, way) => values.length
-    ? `${WAYS[variants[way].variant]}: median ${duration(values[Math.floor((values.length - 1) / 2)])}` : null);
-  svg.setAttribute("aria-label", `${title}. ${told.filter(Boolean).join("; ")}`);
-  const draw = (d, className) => {
-    const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-    path.setAttribute("d", d);
-    path.setAttribute("class", className);
-    svg.append(path);
-  };
-  for (const height of [25, 50, 75]) draw(`M0 ${height}H100`, "grid");
-  lines.forEach((values, way) => {
-    let d = "M0 100";
-    values.forEach((value, index) => {
-      d += `H${(value / most) * 98}V${100 - ((index + 1) / values.length) * 98}`;
-    });
-    if (values.length) draw(d + "H100", `of-${way}`);
-  });
-  const scale = make("div", "scale");
-  [0, 0.5, 1].forEach((part) => {
-    const label = make("span", "", part ? duration(part * most) : "0");
-    label.style.left = at(part * 0.98);
-    scale.append(label);
-  });
-  const box = make("div", "", make("h3", "", title), svg, scale);
-  told.forEach((words) => { if (words) box.append(make("div", "note", words)); });
-  return box;
+  const filled = lines.filter((values) => values.length);
+  if (!filled.length) return false;
+  // A few very slow answers would press all others to the left edge.
+  const most = Math.max(...filled.map((values) => quantile(values, 0.99))) * 1.04;
+  if (!most) return false;
+  const box = make("div", "", make("h3", "", title));
+  byId("time").append(box);
+  const said = lines.map((values, way) => values.length && `${WAYS[variants[way].variant]}: median ${duration(quantile(values, 0.5))}`);
+  drawing(box, 210, `${title}: share of answers that took no longer. ${said.filter(Boolean).join("; ")}.`, (svg, width) =>
+    drawCurve(svg, width, lines, most));
+  const beyond = filled.flat().filter((value) => value > most).length;
+  if (beyond) box.append(make("p", "note", `${count(beyond)} slower ones lie beyond the right edge.`));
+  asTable(box, title, ["", "answers", "fastest", "median", "90 % within", "slowest"], lines.map((values, way) => [
+    WAYS[variants[way].variant], count(values.length),
+    ...(values.length ? [values[0], quantile(values, 0.5), quantile(values, 0.9), values[values.length - 1]] : Array(4).fill(null)).map(duration)]));
+  return true;
 }
 
-function times() {
-  const found = [curve("To the first token", "time_to_first_token_s"), curve("Each further token", "time_per_token_s")];
-  byId("time-section").hidden = found.every((each) => each === null);
-  byId("time").append(...found.filter(Boolean));
+function drawCurve(svg, width, lines, most) {
+  const left = 44, right = width - 12, top = 10, bottom = 172;
+  const x = (value) => left + (right - left) * Math.min(value / most, 1);
+  const y = (part) => bottom - (bottom - top) * part;
+  for (const part of [0, 0.25, 0.5, 0.75, 1]) {
+    svg.append(shape("line", part ? "grid" : "base", { x1: left, x2: right, y1: y(part), y2: y(part) }));
+    svg.append(shape("text", "", { x: left - 6, y: y(part) + 4, "text-anchor": "end" }, `${part * 100} %`));
+  }
+  for (const tick of ticks(most, Math.max(2, Math.floor(width / 110)))) {
+    svg.append(shape("line", "tick", { x1: x(tick), x2: x(tick), y1: bottom, y2: bottom + 5 }));
+    svg.append(shape("text", "", { x: x(tick), y: bottom + 19, "text-anchor": "middle" }, tick ? tickWords(tick) : "0"));
+  }
+  lines.forEach((values, way) => {
+    if (!values.length) return;
+    let path = `M${left} ${y(0)}`;
+    values.forEach((value, index) => {
+      if (value <= most) path += `H${x(value).toFixed(1)}V${y((index + 1) / values.length).toFixed(1)}`;
+    });
+    svg.append(shape("path", `line of-${way}`, { d: `${path}H${right}` }));
+    drawMedian(svg, x(quantile(values, 0.5)), y(0.5), way);
+  });
+  directLabels(svg, width, lines, x, y);
 }
+
+function drawMedian(svg, x, y, way) {
+  const attributes = way ? { d: `M${x} ${y - 6}l6 6l-6 6l-6 -6z` } : { cx: x, cy: y, r: 5 };
+  svg.append(shape(way ? "path" : "circle", `median of-${way}`, attributes));
+}
+
+/* A name stands beside its own curve, at the first height where it touches no curve and no other name. */
+function directLabels(svg, width, lines, x, y) {
+  const taken = [];
+  lines.forEach((values, way) => {
+    if (!values.length) return;
+    const words = `${variants.length > 1 ? SHORT[variants[way].variant] : "median"} ${duration(quantile(values, 0.5))}`;
+    const long = words.length * 7;
+    for (const part of [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9]) {
+      const spans = lines.filter((each) => each.length).map((each) => [x(quantile(each, part - 0.07)) - 3, x(quantile(each, part + 0.07)) + 3]);
+      const own = x(quantile(values, part));
+      const starts = [x(quantile(values, part + 0.07)) + 10, x(quantile(values, part - 0.07)) - 10 - long];
+      const start = starts.find((from) => from > 46 && from + long < width - 4 &&
+        [...spans, ...taken.filter((each) => Math.abs(each[2] - part) < 0.15)].every(([low, high]) => from > high || from + long < low) &&
+        !spans.some(([low, high]) => (low - own) * (low - from) < 0 && (high - own) * (high - from) < 0));
+      if (start === undefined) continue;
+      taken.push([start, start + long, part]);
+      svg.append(shape("text", `name of-${way}`, { x: start, y: y(part) + 4 }, words));
+      return;
+    }
+  });
+}
+
+const tickWords = (seconds) => {
+  const number = seconds < 1 ? seconds * 1000 : seconds;
+  return `${Number(number.toPrecision(3))} ${seconds < 1 ? "ms" : "s"}`;
+};
 
 function baseline() {
   const found = report.summary.baseline;
@@ -200,74 +161,20 @@ function baseline() {
   for (const way of ["constrained", "prompt_only"]) {
     const asking = found[way];
     const expected = asking.expected_requests;
-    const words = expected === null ? "none came right" : `${expected.toFixed(2)} requests until one does`;
-    box.append(fact(`${asking.valid.passed} of ${asking.valid.reached}`,
-      `have the right form at once ${WAYS[way]}; ${words}`));
+    const words = expected === null ? "none came right" : `${expected.toFixed(2)} requests until one has`;
+    box.append(fact(`${asking.valid.passed} of ${asking.valid.reached}`, `have the right form at once ${WAYS[way]}: ${words}`));
   }
-  box.append(fact(found.prompt_only.asked_again - found.constrained.asked_again,
-    "answers need not be asked for again"));
-  for (const [name, words] of [["first_token_s", "to the first token"], ["per_token_s", "to each token"], ["total_s", "to a whole call"]]) {
-    const added = found[name];
-    if (!added) continue;
-    const sign = added.mean < 0 ? "" : "+";
-    box.append(fact(sign + duration(added.mean),
-      `added ${words}; ${level} interval ${duration(added.interval.low)} to ${duration(added.interval.high)}`));
+  const again = found.prompt_only.asked_again - found.constrained.asked_again;
+  box.append(fact(count(again), "answers fewer that must be asked for again"));
+  const added = [["first_token_s", "to the first token"], ["per_token_s", "to each token"], ["total_s", "to a whole call"]];
+  for (const [name, words] of added) {
+    if (!found[name]) continue;
+    const { mean, interval } = found[name];
+    const ends = `${signed(interval.low, duration)} to ${signed(interval.high, duration)}`;
+    box.append(fact(signed(mean, duration), `${words} with the constraint; ${level} interval ${ends}`));
   }
+  const names = { first: "the prompt alone", second: "the constraint" };
+  drawCompared(byId("ways"), report.ways.comparison, report.ways.changes, names);
 }
 
-function comparison() {
-  const found = report.comparison;
-  byId("comparison-section").hidden = !found;
-  if (!found) return;
-  byId("comparison-note").append(plainText(
-    `${found.second} against ${found.first}, ${found.pairs} pairs of answers to the same case. Right of the line the ` +
-    "second is better. In brackets: answers that only the first, and only the second, got right."));
-  for (const layer of found.layers) {
-    const track = make("div", "track", make("div", "zero"));
-    if (layer.interval) {
-      const whisker = make("div", "whisker of-0");
-      whisker.style.left = at((layer.interval.low + 1) / 2);
-      whisker.style.width = at((layer.interval.high - layer.interval.low) / 2);
-      whisker.style.top = "50%";
-      const mark = make("i", "mark way-0");
-      mark.style.left = at((layer.difference + 1) / 2);
-      mark.style.top = "50%";
-      track.append(whisker, mark);
-    }
-    track.setAttribute("aria-hidden", "true");
-    const change = layer.difference === null ? "–" : `${layer.difference > 0 ? "+" : ""}${(layer.difference * 100).toFixed(1)}`;
-    const p = layer.corrected_p_value === null ? "" : ` p ${layer.corrected_p_value.toPrecision(2)}`;
-    const number = make("div", "number", change, " ", make("small", "", `(${layer.only_first}, ${layer.only_second})${p}`));
-    plotRow(byId("comparison"), report.titles[layer.name] || layer.name.replaceAll("_", " "), track, number);
-  }
-  byId("comparison").append(axis("−100", "−50", "0", "+50", "+100"));
-}
-
-function plotRow(plot, title, track, number) {
-  plot.append(make("div", "row", make("div", "label", title), track, number));
-}
-
-function tags() {
-  const names = Object.keys(report.summary.tags);
-  byId("tags-section").hidden = names.length === 0;
-  const shown = Object.keys(report.titles).filter((name) =>
-    variants[0] && variants[0].layers.find((layer) => layer.measure === name).rate.reached);
-  const headRow = make("tr", "", make("th", "", "kind"), make("th", "", "answers"));
-  for (const name of shown) headRow.append(make("th", "", report.titles[name]));
-  const body = make("tbody");
-  for (const tag of names) {
-    const variant = report.summary.tags[tag][0];
-    const row = make("tr", "", make("td", "id", tag), make("td", "number", variant.answers));
-    for (const name of shown) {
-      const rate = variant.layers.find((layer) => layer.measure === name).rate;
-      const fill = make("i");
-      fill.style.width = at(share(rate) || 0);
-      const cell = make("div", "cell", `${rate.passed}/${rate.reached}`, make("span", "", fill));
-      row.append(make("td", "number", rate.reached ? cell : "–"));
-    }
-    body.append(row);
-  }
-  byId("tags").append(make("thead", "", headRow), body);
-}
-
-head(); layers(); lost(); guard(); mass(); times(); baseline(); comparison(); tags();
+mass(); times();

@@ -74,6 +74,11 @@ class Missed:
     rate: Rate
     measured: float | None
 
+    @staticmethod
+    def unmeasured(threshold: Threshold) -> Missed:
+        """Return what is missed where there is no answer at all."""
+        return Missed(threshold, Rate.of(()), None)
+
     def summary(self) -> str:
         """Return it in words."""
         asked = f"{self.threshold.name} is to be at least {self.threshold.least:.1%}"

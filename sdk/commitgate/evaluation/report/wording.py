@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from commitgate.evaluation.layer import Measure
 from commitgate.evaluation.rate import Rate
+from commitgate.evaluation.record import Variant
 from commitgate.evaluation.statistics import Interval
-from commitgate.evaluation.summary import VariantSummary
+from commitgate.evaluation.summary import LayerSummary, VariantSummary
 
 TITLES: dict[Measure, str] = {
     Measure.LIVENESS: "it ended",
@@ -22,7 +23,28 @@ TITLES: dict[Measure, str] = {
 }
 """What each layer is called for people."""
 
-_FORM = (Measure.SYNTAX, Measure.SCHEMA)
+WAYS: dict[Variant, str] = {"constrained": "constrained", "prompt_only": "by the prompt alone"}
+"""What each way of asking is called for people."""
+
+QUANTITIES: dict[str, str] = {
+    "time_to_first_token_s": "time to the first token",
+    "time_per_token_s": "time of each token",
+    "total_s": "time of a whole call",
+    "output_tokens": "tokens written",
+}
+"""What each quantity of a comparison is called for people."""
+
+SIGNIFICANT = 0.05
+"""A corrected p value below this is marked."""
+
+GROUPS: tuple[tuple[str, tuple[Measure, ...]], ...] = (
+    ("form", (Measure.LIVENESS, Measure.REFUSAL, Measure.TRUNCATION, Measure.SYNTAX, Measure.SCHEMA)),
+    ("content", (Measure.RULES, Measure.FACTS, Measure.QUALITY)),
+    ("acts", (Measure.AUTHORIZATION, Measure.TOOLS, Measure.IDEMPOTENCY)),
+)
+"""The layers by what they are about, so that a form that is right does not look like content that is."""
+
+_FORM = (Measure.SCHEMA, Measure.SYNTAX)
 _TRUTH = (Measure.FACTS, Measure.QUALITY, Measure.RULES)
 
 
@@ -56,10 +78,23 @@ def seconds(value: float | None) -> str:
     return f"{value / 60:.0f} min"
 
 
+def form_of(summary: VariantSummary) -> LayerSummary | None:
+    """Return the layer that says most of the form; None where no answer came so far."""
+    return _first(summary, _FORM)
+
+
+def truth_of(summary: VariantSummary) -> LayerSummary | None:
+    """Return the layer that says most of the content; None where none was judged."""
+    return _first(summary, _TRUTH)
+
+
+def _first(summary: VariantSummary, measures: tuple[Measure, ...]) -> LayerSummary | None:
+    return next((summary.layer(each) for each in measures if summary.layer(each).rate.reached), None)
+
+
 def headline(summary: VariantSummary) -> str:
     """Return in one sentence what a reader must not miss: the form beside the content."""
-    form = next((summary.layer(each) for each in reversed(_FORM) if summary.layer(each).rate.reached), None)
-    truth = next((summary.layer(each) for each in _TRUTH if summary.layer(each).rate.reached), None)
+    form, truth = form_of(summary), truth_of(summary)
     if form is None:
         return f"No answer came as far as a form that could be judged ({summary.answers:,} asked)."
     said = f"The {TITLES[form.measure]} holds in {counted(form.rate)} answers"
@@ -69,4 +104,23 @@ def headline(summary: VariantSummary) -> str:
     return f"{said}; the {TITLES[truth.measure]} {holds} in {counted(truth.rate)}."
 
 
-__all__ = ["TITLES", "bounds", "counted", "headline", "percent", "seconds"]
+def title_of(name: str) -> str:
+    """Return what a layer, or another row of a comparison, is called for people."""
+    return next((title for measure, title in TITLES.items() if measure.value == name), name.replace("_", " "))
+
+
+__all__ = [
+    "GROUPS",
+    "QUANTITIES",
+    "SIGNIFICANT",
+    "TITLES",
+    "WAYS",
+    "bounds",
+    "counted",
+    "form_of",
+    "headline",
+    "percent",
+    "seconds",
+    "title_of",
+    "truth_of",
+]
