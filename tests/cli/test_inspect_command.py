@@ -13,6 +13,15 @@ from commitgate.cli.app import run
 from commitgate.testing import ScriptedBackend
 from commitgate.trace import dump_trace, load_trace
 
+
+class Interrupt:
+    """Press Ctrl-C once the model waits."""
+
+    async def wait(self) -> None:
+        signal.raise_signal(signal.SIGINT)
+        await anyio.sleep_forever()
+
+
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 ASK = ("--schema", "n.json", "--prompt", "PROMPTCANARY", "--model", "script/m")
 
@@ -76,11 +85,7 @@ def test_backend_that_fails_leaves_a_page_too(folder: Path) -> None:
 
 
 def test_interrupt_ends_the_call_and_keeps_what_had_come(folder: Path) -> None:
-    async def interrupt() -> None:
-        signal.raise_signal(signal.SIGINT)
-        await anyio.sleep_forever()
-
-    script = [{"text": '{"n": 1'}, {"wait": interrupt}]
+    script = [{"text": '{"n": 1'}, {"wait": Interrupt()}]
     assert inspect(*ASK, "--trace", "kept.json", script=script) == 130
     trace = load_trace((folder / "kept.json").read_bytes())
     assert trace.outcome == "cancelled"
