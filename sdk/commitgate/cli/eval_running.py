@@ -135,15 +135,18 @@ async def stoppable(work: Callable[[anyio.Event], Awaitable[T]]) -> tuple[T, boo
         Exception: what ``work`` raised, by itself and not in a group.
     """
     stop = anyio.Event()
+    found: list[T] = []
+    faults: list[Exception] = []
     async with anyio.create_task_group() as tasks:
         await tasks.start(_stop_on_signal, stop)
         try:
-            return await work(stop), stop.is_set()
+            found.append(await work(stop))
         except Exception as error:  # noqa: BLE001 - raised again outside of the group
-            fault = error
-        finally:
-            tasks.cancel_scope.cancel()
-    raise fault
+            faults.append(error)
+        tasks.cancel_scope.cancel()
+    for fault in faults:
+        raise fault
+    return found[0], stop.is_set()
 
 
 async def _stop_on_signal(stop: anyio.Event, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
