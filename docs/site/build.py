@@ -9,7 +9,6 @@ import argparse
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -33,8 +32,8 @@ def lay_ready(out: Path) -> Path:
     return path
 
 
-def main() -> int:
-    """Build or serve, and return zensical's exit code."""
+def main() -> None:
+    """Lay the pages ready and go on as zensical."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=ROOT / "build", help="the folder that `site` is written into")
     parser.add_argument("--serve", action="store_true", help="serve on port 8000 of this machine, until Ctrl-C")
@@ -44,8 +43,10 @@ def main() -> int:
     shutil.rmtree(out / "site", ignore_errors=True)
     task = ["serve"] if options.serve else ["build", "--clean", "--strict"]
     command = [sys.executable, "-m", "zensical", *task, "--config-file", str(settings)]
-    return subprocess.run(command, env=os.environ | {"NO_COLOR": "1"}, check=False).returncode
+    sys.stdout.flush()
+    # In place of this program: whoever ends it ends the server.
+    os.execve(sys.executable, command, os.environ | {"NO_COLOR": "1"})
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
