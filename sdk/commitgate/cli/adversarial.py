@@ -17,13 +17,11 @@ from commitgate.cli.eval_progress import EvaluationProgress
 from commitgate.cli.eval_running import stoppable
 from commitgate.cli.exit_codes import ExitCode
 from commitgate.cli.local_models import load_local_model
-from commitgate.cli.progress import ModelProgress
 from commitgate.cli.report import complain, result_written, write_json
 from commitgate.cli.saved_file import check_place
 from commitgate.evaluation.adversarial import AdversarialReport, Held, hold, report_lines, run_adversarial
 from commitgate.evaluation.adversarial.ratchet import Ratchet
 from commitgate.evaluation.adversarial.running import DEFAULT_CALL_S
-from commitgate.evaluation.progress import Told
 
 
 def try_adversarial(
@@ -58,8 +56,8 @@ def try_adversarial(
             check_place(ratchet)
         # A file that is none is better told now than after an hour.
         Ratchet.read(ratchet, may_be_missing=update)
-    with EvaluationProgress("adversarial set") as progress, ModelProgress() as loading:
-        report, was_stopped = anyio.run(_run, model, surroundings, only, call_s, progress.tell, loading)
+    with EvaluationProgress("adversarial set") as progress:
+        report, was_stopped = anyio.run(_run, model, surroundings, only, call_s, progress)
     is_whole = not report.problems
     if update and not is_whole:
         complain("the ratchet is left as it is: the run was not whole")
@@ -82,15 +80,16 @@ async def _run(
     surroundings: Surroundings,
     only: Sequence[str] | None,
     call_s: float | None,
-    told: Told,
-    loading: ModelProgress,
+    progress: EvaluationProgress,
 ) -> tuple[AdversarialReport, bool]:
-    local = LocalBackend(load=lambda name: load_local_model(name, loading.report))
+    local = LocalBackend(load=lambda name: load_local_model(name, progress.load))
     backends: dict[str, Backend] = {LOCAL: local, **surroundings.backends}
     limit_s = DEFAULT_CALL_S if call_s is None else call_s
     async with aclosing(local):
         return await stoppable(
-            lambda stop: run_adversarial(model, backends=backends, told=told, only=only, stop=stop, call_s=limit_s)
+            lambda stop: run_adversarial(
+                model, backends=backends, told=progress.tell, only=only, stop=stop, call_s=limit_s
+            )
         )
 
 

@@ -9,6 +9,7 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
+from commitgate.cli.progress import say_stage
 from commitgate.cli.report import complain
 
 # Without a terminal a line is written each time another tenth is done.
@@ -25,6 +26,7 @@ class EvaluationProgress:
     def __init__(self, title: str) -> None:
         self._title = title
         self._told = 0
+        self._stage = ""
         self._task: TaskID | None = None
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
@@ -61,11 +63,28 @@ class EvaluationProgress:
             self._told = tenth
             complain(f"{self._title}: {done:,} of {planned:,}{', ' + left if left and done < planned else ''}")
 
+    def load(self, stage: str, part: float) -> None:
+        """Tell how a model is made ready; may be called from any thread.
+
+        Args:
+            stage: what is being done, in words.
+            part: the part that is done, in [0, 1].
+        """
+        if not sys.stderr.isatty():
+            say_stage(stage, part)
+            return
+        self._stage = "" if part >= 1 else f"{stage} ({part:.0%})"
+        # One display for both: two at once would write over each other.
+        self._progress.update(self._shown(1), left=self._stage)
+
     def _draw(self, done: int, planned: int, left: str) -> None:
+        self._progress.update(self._shown(planned), completed=done, total=planned, left=self._stage or left)
+
+    def _shown(self, planned: int) -> TaskID:
         if self._task is None:
-            self._task = self._progress.add_task(self._title, total=planned, left=left)
+            self._task = self._progress.add_task(self._title, total=planned, left="")
             self._progress.start()
-        self._progress.update(self._task, completed=done, total=planned, left=left)
+        return self._task
 
 
 def _said(left_s: float) -> str:

@@ -22,7 +22,6 @@ from commitgate.cli.eval_progress import EvaluationProgress
 from commitgate.cli.exit_codes import ExitCode
 from commitgate.cli.local_models import load_local_model
 from commitgate.cli.process import ignore_signals
-from commitgate.cli.progress import ModelProgress
 from commitgate.cli.report import complain
 from commitgate.evaluation import Estimate, EvaluationRun, Suite, estimate, evaluate
 from commitgate.evaluation.progress import Told
@@ -50,8 +49,8 @@ def run_order(order: EvaluationOrder, surroundings: Surroundings) -> tuple[tuple
         _must_agree()
     runs: list[EvaluationRun] = []
     for model in order.models:
-        with EvaluationProgress(harmless(model)) as progress, ModelProgress() as loading:
-            run, was_stopped = anyio.run(_run, order, model, surroundings, progress.tell, loading)
+        with EvaluationProgress(harmless(model)) as progress:
+            run, was_stopped = anyio.run(_run, order, model, surroundings, progress)
         runs.append(run)
         if was_stopped:
             return tuple(runs), True
@@ -90,12 +89,14 @@ def _tell_costs(model: str, costs: Estimate) -> None:
 
 
 async def _run(
-    order: EvaluationOrder, model: str, surroundings: Surroundings, told: Told, loading: ModelProgress
+    order: EvaluationOrder, model: str, surroundings: Surroundings, progress: EvaluationProgress
 ) -> tuple[EvaluationRun, bool]:
-    local = LocalBackend(load=lambda name: load_local_model(name, loading.report))
+    local = LocalBackend(load=lambda name: load_local_model(name, progress.load))
     backends: dict[str, Backend] = {LOCAL: local, **surroundings.backends}
     async with aclosing(local):
-        return await stoppable(lambda stop: _evaluated(order.suite, model, order.settings, backends, told, stop, order))
+        return await stoppable(
+            lambda stop: _evaluated(order.suite, model, order.settings, backends, progress.tell, stop, order)
+        )
 
 
 async def _evaluated(

@@ -15,6 +15,17 @@ from commitgate.cli.report import complain
 _LOADING = 0.9
 
 
+def say_stage(stage: str, part: float) -> None:
+    """Write what is done to a model as a line, where it takes long.
+
+    Args:
+        stage: what is being done, in words.
+        part: the part that is done, in [0, 1].
+    """
+    if part < _LOADING:
+        complain(f"{stage} (the first time only)")
+
+
 class ModelProgress:
     """Take reports of a model's conversion: a bar on a terminal, a line a stage elsewhere. Use it as a context manager.
 
@@ -48,8 +59,8 @@ class ModelProgress:
         """
         if sys.stderr.isatty():
             self._draw(stage, part)
-        elif part < _LOADING:
-            complain(f"{stage} (the first time only)")
+        else:
+            say_stage(stage, part)
 
     def _draw(self, stage: str, part: float) -> None:
         if self._task is None:
@@ -65,4 +76,4 @@ class ModelProgress:
             self._progress.stop()
 
 
-__all__ = ["ModelProgress"]
+__all__ = ["ModelProgress", "say_stage"]
