@@ -1,15 +1,20 @@
 """Rates that are asked for, and rates that are good enough."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
+import typer
 from evaluation_report.runs import BOTH, made, record
 
+from commitgate.cli.eval import eval_command
 from commitgate.errors import MisuseError
 from commitgate.evaluation import Measure, load_run, summarize
 from commitgate.evaluation.report import Compared, Threshold, missed, report_data
 from commitgate.evaluation.report.wording import percent, seconds
 
+DOCS = Path(__file__).parents[2] / "docs"
 RUN = made([record(n, is_right=n < 9, is_overreach=n < 4, was_blocked=n < 3) for n in range(10)])
 (SUMMARY,) = summarize(RUN).variants
 
@@ -106,3 +111,22 @@ def test_constraint_is_the_second_of_the_two_ways() -> None:
         3,
     )
     assert ways["changes"][0]["gained"] == ["came_through", "facts"]
+
+
+def shell_table(head: str) -> set[str]:
+    """Return the words in code of the first column of a table of the page."""
+    page = (DOCS / "evaluation.md").read_text(encoding="utf-8").split("## From a shell")[1]
+    rows = page.split(f"| {head} |")[1].split("\n\n")[0].splitlines()[2:]
+    return {word for row in rows for word in re.findall(r"`([^`]+)`", row.split("|")[1])}
+
+
+def test_page_names_every_field_of_the_data() -> None:
+    assert shell_table("field") == {"exit_code", *report_data(RUN, summarize(RUN))}
+
+
+def test_page_names_every_option() -> None:
+    application = typer.Typer(add_completion=False)
+    application.command()(eval_command)
+    options = {each.opts[0] for each in typer.main.get_command(application).params if each.opts[0].startswith("--")}
+    elsewhere = {"--help", "--suite", "--compare", "--ratchet", "--update-ratchet"}
+    assert shell_table("option") == options - elsewhere
