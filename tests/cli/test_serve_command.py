@@ -95,6 +95,33 @@ def test_log_has_no_payload_query_or_token(shell: Shell) -> None:
         assert secret not in done.out + done.err
 
 
+def test_looking_at_answers_is_warned_of_and_let_in_by_a_link_that_is_in_no_log(shell: Shell) -> None:
+    with running(shell, ANSWER, "--inspect", "--log-level", "debug") as server:
+        assert server.process.stdout is not None
+        link = server.process.stdout.readline().split()[-1]
+        root, _, code = link.partition("#")
+        assert root == f"{server.url.removesuffix('/v1')}/inspect/login"
+        assert server.ask().status_code == 200
+        with httpx.Client() as client:
+            assert client.post(root, json={"code": code}).status_code == 204
+            (answer,) = client.get(root.replace("login", "recent")).json()["answers"]
+        assert answer["outcome"] == "answered"
+        further = server.process.stdout.readline().split()[-1]
+        assert further.startswith(f"{root}#")
+        assert further != link
+        done = server.end(signal.SIGTERM)
+    assert "warning: --inspect keeps recent prompts and answers" in done.err
+    assert "POST /inspect/login 204" in done.err
+    assert code not in done.err
+    assert further.partition("#")[2] not in done.err
+
+
+def test_nobody_looks_at_answers_unless_it_was_asked_for(shell: Shell) -> None:
+    with running(shell, ANSWER) as server:
+        assert httpx.get(f"{server.url.removesuffix('/v1')}/inspect/login").status_code == 404
+        assert "inspect" not in server.end(signal.SIGTERM).err
+
+
 def test_token_may_come_from_a_file(shell: Shell) -> None:
     with running(shell, ANSWER, "--token-file", shell.write("token", f"{TOKEN}\n")) as server:
         assert server.ask().status_code == 401

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from commitgate.backends.base import EventStream, ProseDelta, StepTaken, StreamEvent, TextDelta, ToolDelta, Usage
+from commitgate.run.asking import TRACED_CHOICES
 from commitgate.timeouts import Timeouts
 from commitgate_local.server.answer_tally import AnswerTally, constraint_of
 from commitgate_local.server.chat_order import ChatOrder
@@ -17,6 +18,7 @@ from commitgate_local.server.chat_reply import (
     system_fingerprint,
 )
 from commitgate_local.server.idempotency import Claim, StoredReply
+from commitgate_local.server.inspection.answer_recording import AnswerRecording
 from commitgate_local.server.refusal import RequestRefused
 from commitgate_local.server.reply_sender import JSON_TYPE, STREAM_TYPE, ReplySender
 from commitgate_local.server.serving import LOGGER, Serving
@@ -53,6 +55,7 @@ class AnswerRun:
         self._sent: list[bytes] = []
         self._sent_bytes = 0
         self._is_ending = False
+        self._recording: AnswerRecording | None = None
         self.is_whole = False
 
     @property
@@ -68,10 +71,17 @@ class AnswerRun:
         """
         # Whoever reads slowly keeps a place while frames are on their way, but not for the last bytes.
         async with self._serving.admission.place():
+            self._record()
+            error: BaseException | None = None
             try:
                 reply = await self._generate()
+            except BaseException as raised:
+                error = raised
+                raise
             finally:
                 self._serving.metrics.count_answer(self._tally)
+                if self._recording is not None:
+                    self._recording.end(self._tally, error)
         self._serving.metrics.count_tokens(prompt=self._usage.input_tokens, completion=self._usage.output_tokens)
         if isinstance(reply, WholeReply):
             body = reply.completion()
@@ -96,14 +106,32 @@ class AnswerRun:
         if self._order.request.stream and not self._is_ending:
             await self._sender.comment(KEEP_ALIVE)
 
+    def _record(self) -> None:
+        if self._serving.recorder is not None:
+            self._recording = AnswerRecording(
+                self._serving.recorder,
+                self._order.prepared.generation,
+                name=self._id,
+                model=self._order.request.model,
+                clock=self._serving.clock,
+            )
+
     async def _generate(self) -> WholeReply | ReplyStream:
         # The server's own limits bound every wait; the backend need not.
-        generation = replace(self._order.prepared.generation, timeouts=Timeouts(pool_s=None))
+        generation = replace(
+            self._order.prepared.generation,
+            timeouts=Timeouts(pool_s=None),
+            traced_choices=None if self._recording is None else TRACED_CHOICES,
+        )
         reply: WholeReply | ReplyStream | None = None
         try:
             async with self._serving.backend.open(generation) as events:
                 found = self._reply(events)
-                await self._read(events, found)
+                try:
+                    await self._read(events, found)
+                finally:
+                    if self._recording is not None:
+                        self._recording.identify(events.identity)
                 reply = found
         except Exception as error:
             # What leaving a stream raises changes nothing about an answer that was read.
@@ -127,6 +155,8 @@ class AnswerRun:
 
     async def _read(self, events: EventStream, reply: WholeReply | ReplyStream) -> None:
         async for event in events:
+            if self._recording is not None:
+                self._recording.event(event)
             if isinstance(event, StepTaken):
                 continue
             self._note(event)

@@ -26,6 +26,8 @@ from commitgate_local.server.authorization import BearerToken
 from commitgate_local.server.chat_call import ChatCall
 from commitgate_local.server.doorway import Doorway
 from commitgate_local.server.idempotency import IdempotencyStore
+from commitgate_local.server.inspection.endpoints import PATHS as INSPECT_PATHS
+from commitgate_local.server.inspection.endpoints import Inspection, inspect_routes
 from commitgate_local.server.metrics import METRICS_TYPE, Gauges
 from commitgate_local.server.model_list import ServedModel, model_list
 from commitgate_local.server.prepared_chats import PreparedChats
@@ -54,6 +56,7 @@ def create_app(
     reasoning: Reasoning | None = None,
     gauges: Gauges | None = None,
     hosts: Collection[str] | None = None,
+    inspection: Inspection | None = None,
     clock: Callable[[], float] = time.monotonic,
     wall_clock: Callable[[], float] = time.time,
 ) -> Starlette:
@@ -69,6 +72,7 @@ def create_app(
         reasoning: how models may think before they answer; None lets them answer at once.
         gauges: tells numbers of the masks, for ``/metrics``.
         hosts: names of this server that a request may carry; None where any.
+        inspection: lets people with a browser look at recent prompts and answers below ``/inspect``; None keeps none.
         clock: seconds that never go back.
         wall_clock: seconds since 1970.
 
@@ -94,10 +98,12 @@ def create_app(
         wall_clock=wall_clock,
         admission=Admission(limits),
         store=IdempotencyStore(limits),
+        recorder=None if inspection is None else inspection.recorder,
     )
+    paths = _PATHS if inspection is None else (*_PATHS, *INSPECT_PATHS)
     app = Starlette(
-        routes=_routes(serving),
-        middleware=[Middleware(Doorway, paths=_PATHS, hosts=hosts, write_s=limits.write_s)],
+        routes=[*_routes(serving), *([] if inspection is None else inspect_routes(inspection, limits))],
+        middleware=[Middleware(Doorway, paths=paths, hosts=hosts, write_s=limits.write_s)],
         exception_handlers={HTTPException: _http_error, RequestRefused: _refused},
     )
     # A path that is not there is not there, with a slash behind it too.

@@ -28,8 +28,9 @@ REQUEST_ID_HEADER: Final = "X-Request-Id"
 _HEADERS: Final = (
     ("X-Content-Type-Options", "nosniff"),
     ("Cache-Control", "no-store"),
-    ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
 )
+_POLICY: Final = ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+"""What a browser may do with an answer that is no page, and so says nothing of it itself."""
 
 
 class Doorway:
@@ -64,6 +65,7 @@ class Doorway:
                 headers = MutableHeaders(scope=message)
                 for key, value in (*_HEADERS, (REQUEST_ID_HEADER, name)):
                     headers[key] = value
+                headers.setdefault(*_POLICY)
             await send(message)
 
         try:

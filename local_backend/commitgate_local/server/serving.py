@@ -11,6 +11,7 @@ import anyio
 from starlette.datastructures import Headers
 
 from commitgate.backends.base import Backend
+from commitgate.trace import TraceRecorder
 from commitgate_local.server.admission import Admission
 from commitgate_local.server.authorization import BearerToken
 from commitgate_local.server.idempotency import IdempotencyStore
@@ -47,6 +48,7 @@ class Serving:
         wall_clock: seconds since 1970.
         admission: lets requests in.
         store: remembers answers by idempotency key.
+        recorder: records answers for those who look at them step by step; None where nobody does.
         metrics: counts.
         preparing: bounds the threads in which requests are read and compiled.
     """
@@ -62,6 +64,7 @@ class Serving:
     wall_clock: Callable[[], float]
     admission: Admission
     store: IdempotencyStore
+    recorder: TraceRecorder | None = None
     metrics: ServerMetrics = field(default_factory=ServerMetrics)
     preparing: anyio.CapacityLimiter = field(default_factory=_preparing)
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from commitgate.reasoning import Reasoning
+    from commitgate_local.server.inspection.endpoints import Inspection
     from commitgate_local.server.server_limits import ServerLimits
 
 BUNDLED: Final = "local"
@@ -42,6 +43,7 @@ class ServeOptions:
         shows_schema: the model is shown the schema.
         precision: in which the model runs; see ``LocalModel``.
         reasoning: how the model may think before it answers; None lets it answer at once.
+        inspects: recent prompts and answers are kept, to be looked at in a browser.
         bounds: fields of ``ServerLimits`` and their values, where they are not the defaults.
     """
 
@@ -54,6 +56,7 @@ class ServeOptions:
     shows_schema: bool
     precision: str | None
     reasoning: Reasoning | None
+    inspects: bool = False
     bounds: Mapping[str, int | float]
 
 
@@ -65,12 +68,14 @@ class ReadyServer:
         name: what clients call the model.
         description: how the model runs; "" where only its backend knows.
         url: where clients find it.
+        login_url: lets one browser look at answers, once; None where none are kept.
         run: serves until it is told to stop; blocks.
     """
 
     name: str
     description: str
     url: str
+    login_url: str | None
     run: Callable[[], None]
 
 
@@ -91,8 +96,15 @@ class _Answering:
     close: Callable[[], None] = lambda: None
 
 
-def ready_server(options: ServeOptions, backends: Mapping[str, Backend]) -> ReadyServer:
+def ready_server(
+    options: ServeOptions, backends: Mapping[str, Backend], *, tell_login: Callable[[str], None] = lambda url: None
+) -> ReadyServer:
     """Load the model and listen. Blocks for seconds.
+
+    Args:
+        options: how to serve.
+        backends: backends that the program brings, by name.
+        tell_login: is told of a further URL by which one may log in, each time that one was used.
 
     Raises:
         MissingExtraError: the extra ``server`` or ``local`` is not installed.
@@ -112,7 +124,8 @@ def ready_server(options: ServeOptions, backends: Mapping[str, Backend]) -> Read
     listening = listen(options.host, options.port)
     try:
         answering, name, path = _answering(options, backends, limits)
-        server = RunningServer(_app(options, answering, {options.name or name: path}, limits), limits)
+        inspection, login_url = _inspection(options, _url(listening), tell_login)
+        server = RunningServer(_app(options, answering, {options.name or name: path}, limits, inspection), limits)
     except BaseException:
         listening.close()
         raise
@@ -123,7 +136,26 @@ def ready_server(options: ServeOptions, backends: Mapping[str, Backend]) -> Read
         finally:
             answering.close()
 
-    return ReadyServer(name=options.name or name, description=answering.description, url=_url(listening), run=run)
+    return ReadyServer(
+        name=options.name or name,
+        description=answering.description,
+        url=_url(listening),
+        login_url=login_url,
+        run=run,
+    )
+
+
+def _inspection(
+    options: ServeOptions, url: str, tell_login: Callable[[str], None]
+) -> tuple[Inspection | None, str | None]:
+    """Return what looking at answers needs, and where one logs in."""
+    if not options.inspects:
+        return None, None
+    from commitgate_local.server.inspection.endpoints import begin_inspection
+
+    root = url.removesuffix("/v1")
+    inspection, path = begin_inspection(options.token, clock=time.monotonic, tell=lambda path: tell_login(root + path))
+    return inspection, root + path
 
 
 def _limits(defaults: ServerLimits, bounds: Mapping[str, int | float]) -> ServerLimits:
@@ -146,7 +178,13 @@ def _answering(
     return _local(path, options.precision, limits.concurrent_requests), Path(path).stem or BUNDLED, path
 
 
-def _app(options: ServeOptions, answering: _Answering, names: Mapping[str, str], limits: ServerLimits) -> Starlette:
+def _app(
+    options: ServeOptions,
+    answering: _Answering,
+    names: Mapping[str, str],
+    limits: ServerLimits,
+    inspection: Inspection | None,
+) -> Starlette:
     from commitgate_local.server.app import create_app
     from commitgate_local.server.doorway import LOOPBACK_HOSTS
     from commitgate_local.server.model_list import ServedModel
@@ -162,6 +200,7 @@ def _app(options: ServeOptions, answering: _Answering, names: Mapping[str, str],
         reasoning=options.reasoning,
         gauges=answering.gauges,
         hosts={*LOOPBACK_HOSTS, options.host} if is_loopback(options.host) else None,
+        inspection=inspection,
     )
 
 

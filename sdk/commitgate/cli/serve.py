@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final
@@ -17,7 +17,7 @@ import typer
 from commitgate.cli.boundary import Surroundings, errors_told
 from commitgate.cli.command_error import CommandError
 from commitgate.cli.local_server import BUNDLED, ServeOptions, ready_server
-from commitgate.cli.report import result_written
+from commitgate.cli.report import complain, result_written
 from commitgate.cli.sources import read_text
 from commitgate.errors import MisuseError
 from commitgate.harmless import harmless
@@ -87,6 +87,10 @@ def serve(
         float | None,
         typer.Option(help="Seconds that running answers get at the end; 30 by default.", metavar="S", min=0),
     ] = None,
+    inspect: Annotated[
+        bool,
+        typer.Option("--inspect", help="Keep recent prompts and answers, to be looked at step by step in a browser."),
+    ] = False,
     log_level: Annotated[LogLevel, typer.Option(help="How much to tell on stderr.")] = LogLevel.INFO,
 ) -> None:
     """Serve a model to clients of OpenAI's chat completions, until Ctrl-C or SIGTERM.
@@ -113,18 +117,34 @@ def serve(
             shows_schema=show_schema,
             precision=precision,
             reasoning=_reasoning(reasoning_tokens, reasoning_end, reasoning_begin),
+            inspects=inspect,
             bounds={key: value for key, value in bounds.items() if value is not None},
         )
         surroundings = context.find_object(Surroundings) or Surroundings()
         with _logging(log_level):
-            server = ready_server(options, surroundings.backends)
+            server = ready_server(options, surroundings.backends, tell_login=_tell_login)
             # Before the line: who has read it may stop the server, and Python drops a Ctrl-C that comes while a
             # collection runs somebody's __del__.
             with _start_left_out_of_collections():
                 with result_written("serving"):
                     how = f" ({server.description})" if server.description else ""
                     typer.echo(harmless(f"commitgate serves {server.name}{how} at {server.url}"))
+                    if server.login_url is not None:
+                        _warn_of_inspection()
+                        _tell_login(server.login_url)
                 server.run()
+
+
+def _tell_login(url: str) -> None:
+    """Write a link where who started the server reads it, and not into the log."""
+    with suppress(OSError):
+        typer.echo(harmless(f"look at answers, a link that works once: {url}"))
+
+
+def _warn_of_inspection() -> None:
+    complain(
+        "warning: --inspect keeps recent prompts and answers in memory and shows them to whoever logs in at /inspect"
+    )
 
 
 def _reasoning(tokens: int | None, end: str | None, begin: str | None) -> Reasoning | None:

@@ -60,12 +60,7 @@ def standalone_page(
         styles: texts of style sheets of ours, after the one that all pages share.
         connect: where scripts may send requests, as a source list; a page in a file needs none.
     """
-    digests = " ".join(f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in scripts)
-    own = digests or "'none'"
-    policy = (
-        f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src {own}; "
-        f"connect-src {connect}; base-uri 'none'; form-action 'none'"
-    )
+    policy = page_policy(scripts, connect=connect)
     parts = [
         "<!doctype html>",
         '<html lang="en">',
@@ -89,10 +84,20 @@ def standalone_page(
     return "\n".join(parts)
 
 
+def page_policy(scripts: tuple[str, ...], *, connect: str = "'none'") -> str:
+    """Return the content security policy of a page with these scripts, for a server that says it in a header too."""
+    digests = " ".join(f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in scripts)
+    own = digests or "'none'"
+    return (
+        f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src {own}; "
+        f"connect-src {connect}; base-uri 'none'; form-action 'none'"
+    )
+
+
 def _inert(data: JsonValue) -> str:
     """Return JSON in which nothing can end the element around it, nor begin a comment."""
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-__all__ = ["BASE_STYLE", "Asset", "standalone_page"]
+__all__ = ["BASE_STYLE", "Asset", "page_policy", "standalone_page"]

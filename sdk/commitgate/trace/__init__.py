@@ -1,7 +1,7 @@
 """Record what one generation did, step by step, and show it as a page."""
 
 from commitgate.trace.growth import grown, replayed
-from commitgate.trace.page import trace_page
+from commitgate.trace.page import LivePage, live_trace_page, trace_page
 from commitgate.trace.recorder import TraceRecorder
 from commitgate.trace.recording import Recording
 from commitgate.trace.trace import (
@@ -19,6 +19,7 @@ from commitgate.trace.wishes import illegal_wishes, is_illegal_wish
 
 __all__ = [
     "Change",
+    "LivePage",
     "Recording",
     "Trace",
     "TraceFailure",
@@ -31,6 +32,7 @@ __all__ = [
     "grown",
     "illegal_wishes",
     "is_illegal_wish",
+    "live_trace_page",
     "load_trace",
     "replayed",
     "trace_data",

@@ -76,7 +76,7 @@ function markCards() {
 function showAbout() {
   const contract = trace.contract || {};
   const receipt = trace.receipt || {};
-  const name = `${trace.backend ?? "no model"}${trace.model ? `/${trace.model}` : ""}`;
+  const name = [trace.backend, trace.model].filter(Boolean).join("/") || "none";
   facts(byId("about"), [
     ["outcome", make("span", `badge ${mood()}`, trace.outcome ?? (trace.error ? "raised" : trace.is_over ? "ended" : "running"))],
     ["model", name],

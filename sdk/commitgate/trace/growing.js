@@ -22,7 +22,8 @@ function resolved(schema) {
   return found;
 }
 
-const contractSchema = trace.contract ? grown(trace.contract.schema) : null;
+const contractSchema = trace.contract && trace.contract.schema !== undefined ? grown(trace.contract.schema) : null;
+const holdsNothing = trace.kind === "served" && contractSchema === null;
 
 function awaited(schema, value) {
   const here = resolved(schema);
@@ -66,7 +67,7 @@ function showObject() {
   const list = make("ul", "");
   list.style.padding = list.style.margin = list.style.border = "0";
   if (value === undefined) {
-    list.append(make("li", "absent", "nothing yet"));
+    list.append(make("li", "absent", holdsNothing ? "nothing holds this answer to a form" : "nothing yet"));
     const schema = resolved(contractSchema);
     if (schema instanceof Map && schema.get("properties") instanceof Map) {
       for (const name of awaited(schema, new Map())) list.append(make("li", "absent", `${JSON.stringify(name)}: not yet`));

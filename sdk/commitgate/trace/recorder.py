@@ -73,9 +73,14 @@ class TraceRecorder:
         """Return who records this call."""
         return self.recording(call)
 
-    def recording(self, call: CallBegan) -> Recording:
-        """Return who records this call, for those who are no client's observer."""
-        found = Recording(call, self, started_at=self._wall_clock())
+    def recording(self, call: CallBegan, *, kind: str | None = None) -> Recording:
+        """Return who records this call, for those who are no client's observer.
+
+        Args:
+            call: it.
+            kind: what sort of call it is, where that is none that clients make.
+        """
+        found = Recording(call, self, started_at=self._wall_clock(), kind=kind or call.kind)
         self._recordings.append(found)
         if len(self._recordings) > self._most_traces:
             self._drop()

@@ -71,16 +71,17 @@ class Recording:
         call: it.
         keeper: says how far it may grow, and is told when it did.
         started_at: when it began, in seconds since 1970.
+        kind: what sort of call.
 
     Attributes:
         size_bytes: about how much memory it takes.
         version: counts what was added.
     """
 
-    def __init__(self, call: CallBegan, keeper: Keeper, *, started_at: float) -> None:
+    def __init__(self, call: CallBegan, keeper: Keeper, *, started_at: float, kind: str) -> None:
         self._head = Trace(
             call_id=call.call_id,
-            kind=call.kind,
+            kind=kind,
             backend=call.backend,
             model=call.model,
             started_at=round(started_at, 3),
@@ -92,6 +93,11 @@ class Recording:
         self._pieces = 0
         self.size_bytes = 0
         self.version = 0
+
+    @property
+    def call_id(self) -> str:
+        """Return what names the call."""
+        return self._head.call_id
 
     @property
     def trace(self) -> Trace:
@@ -165,13 +171,18 @@ class Recording:
             request.head = replace(request.head, ending=record.ending, detail=record.detail)
             self._tell()
 
-    def ended(self, end: CallEnded) -> None:
-        """End the call."""
+    def ended(self, end: CallEnded, *, summary: str = "") -> None:
+        """End the call.
+
+        Args:
+            end: how it ended.
+            summary: that in one sentence, where there is no outcome to tell it.
+        """
         outcome, receipt = end.outcome, end.receipt
         self._head = replace(
             self._head,
             outcome=end.name,
-            summary="" if outcome is None else outcome.summary(),
+            summary=summary if outcome is None else outcome.summary(),
             error=end.error,
             layers=() if receipt is None else tuple(map(layer_facts, receipt.layers)),
             receipt=None if receipt is None else receipt_facts(receipt),

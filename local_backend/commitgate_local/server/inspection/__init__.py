@@ -1,0 +1,1 @@
+"""Show recent answers of a server step by step, to whoever has logged in for it."""
