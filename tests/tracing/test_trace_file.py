@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from preview.preview_reading import unhurried
 from tracing.traces import long_trace
 
 from commitgate.errors import TraceError
@@ -36,6 +37,7 @@ def test_kept_trace_comes_back_as_it_was() -> None:
     assert load_trace(dump_trace(trace)) == trace
 
 
+@unhurried
 @given(value=VALUES, key=st.sampled_from(["$number", "$x", "__proto__", "a/b~c"]))
 def test_values_come_back_exactly_whatever_their_keys_and_numbers(value: Any, key: str) -> None:
     piece = TracePiece(at_s=0.0, data=b"x", text_bytes=0, changes=(Change("", {key: value}),))
@@ -45,6 +47,7 @@ def test_values_come_back_exactly_whatever_their_keys_and_numbers(value: Any, ke
     assert change.value == {key: value}
 
 
+@unhurried
 @given(value=VALUES, cuts=st.lists(st.integers(0, 400), max_size=6))
 def test_changes_put_together_are_what_was_shown_wherever_the_text_is_cut(value: Any, cuts: list[int]) -> None:
     text = json.dumps(value, default=float).encode()
