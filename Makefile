@@ -21,7 +21,7 @@ export PYTHONUNBUFFERED := 1
 export OMP_WAIT_POLICY ?= PASSIVE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-terminal demo-web demo-refund demo-grammars demo-evaluation docs docs-serve test lint format maskbench bench prove integration install clean
+.PHONY: help demo demo-terminal demo-web demo-refund demo-grammars demo-evaluation demo-inspect docs docs-serve test lint format maskbench bench prove integration install clean
 
 help: ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(MAKEFILE_LIST)
@@ -55,6 +55,10 @@ demo-evaluation: $(RUNTIME) ## Ask the bundled model for 72 labelled tickets, wi
 	@$(VENV)/bin/commitgate models pull
 	@mkdir -p build/evaluation
 	@$(VENV)/bin/commitgate eval examples/ticket_evaluation/suite.py:SUITE --model local --baseline --html build/evaluation/tickets.html
+
+demo-inspect: $(RUNTIME) ## Show each step of an answer: a model that wants to delete, and a contract that forbids it, into build/inspect
+	@$(VENV)/bin/commitgate models pull
+	@$(PY) examples/inspect_refund/inspect_refund.py build/inspect
 
 test: lint ## Run every check and every test
 	$(VENV)/bin/commitgate models pull

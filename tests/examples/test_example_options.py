@@ -37,6 +37,7 @@ def test_help_says_how_it_is_used(program: str) -> None:
         ("form_terminal/fill.py", ["gone.txt"]),
         ("form_web/web.py", ["eighty"]),
         ("form_web/web.py", ["70000"]),
+        ("inspect_refund/inspect_refund.py", [str(EXAMPLES / "ticket" / "run.py")]),
         ("refund/agent.py", [str(EXAMPLES)]),
         ("refund/agent.py", [str(EXAMPLES), "no-such-mail"]),
         ("refund/refunds.py", ["no-such-folder"]),
