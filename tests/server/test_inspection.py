@@ -107,10 +107,10 @@ async def test_whoever_is_not_logged_in_sees_nothing() -> None:
     async with server.client() as client:
         assert (await post(client, response_format=TYPED)).status_code == 200
         (recording,) = server.inspection.recorder.recordings
-        for path in ("/inspect", f"/inspect/answers/{recording.call_id}"):
+        for path in ("/inspect", f"/inspect/answers/{recording.head.call_id}"):
             reply = await client.get(path)
             assert (reply.status_code, reply.headers["location"]) == (303, "/inspect/login")
-        for path in ("/inspect/recent", f"/inspect/answers/{recording.call_id}/trace"):
+        for path in ("/inspect/recent", f"/inspect/answers/{recording.head.call_id}/trace"):
             reply = await client.get(path, headers={"Cookie": f"{COOKIE}=wrong", "Authorization": "Bearer wrong"})
             assert (reply.status_code, reply.json()["error"]["code"]) == (401, "login_required")
         reply = await client.get("/inspect/login")
@@ -239,6 +239,19 @@ async def test_secrets_are_in_no_log_and_no_repr(caplog: pytest.LogCaptureFixtur
     text = logged + repr(vars(server.inspection.access)) + repr(server.inspection)
     assert "POST /inspect/login 204" in text
     assert not any(secret in text for secret in (server.code, session, TOKEN))
+
+
+async def test_what_open_pages_ask_for_fills_no_log(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "commitgate.server")
+    server = Server()
+    async with server.logged_in() as client:
+        await recent(client)
+        await client.get("/inspect/answers/none/trace")
+    told = [record.getMessage()[:26] for record in caplog.records if record.name == "commitgate.server"]
+    assert [line.split(" ")[:3] for line in told] == [
+        ["POST", "/inspect/login", "204"],
+        ["GET", "(other)", "404"],
+    ]
 
 
 async def test_pages_say_themselves_what_a_browser_may_do_with_them() -> None:

@@ -27,7 +27,7 @@ from commitgate_local.server.chat_call import ChatCall
 from commitgate_local.server.doorway import Doorway
 from commitgate_local.server.idempotency import IdempotencyStore
 from commitgate_local.server.inspection.endpoints import PATHS as INSPECT_PATHS
-from commitgate_local.server.inspection.endpoints import Inspection, inspect_routes
+from commitgate_local.server.inspection.endpoints import POLLED, Inspection, inspect_routes
 from commitgate_local.server.metrics import METRICS_TYPE, Gauges
 from commitgate_local.server.model_list import ServedModel, model_list
 from commitgate_local.server.prepared_chats import PreparedChats
@@ -103,7 +103,7 @@ def create_app(
     paths = _PATHS if inspection is None else (*_PATHS, *INSPECT_PATHS)
     app = Starlette(
         routes=[*_routes(serving), *([] if inspection is None else inspect_routes(inspection, limits))],
-        middleware=[Middleware(Doorway, paths=paths, hosts=hosts, write_s=limits.write_s)],
+        middleware=[Middleware(Doorway, paths=paths, hosts=hosts, write_s=limits.write_s, polled=POLLED)],
         exception_handlers={HTTPException: _http_error, RequestRefused: _refused},
     )
     # A path that is not there is not there, with a slash behind it too.

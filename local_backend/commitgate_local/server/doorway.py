@@ -6,6 +6,7 @@ this machine's names alone.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Collection
 from contextlib import suppress
@@ -41,10 +42,21 @@ class Doorway:
         paths: paths that may stand in the log; others are a client's own words.
         hosts: names of this server that a request may carry; None where any.
         write_s: seconds in which a client must take that it is refused.
+        polled: what paths begin with that open pages ask for again and again: there only what goes wrong is told at
+            the level of others; None for no path.
     """
 
-    def __init__(self, app: ASGIApp, *, paths: Collection[str], hosts: Collection[str] | None, write_s: float) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        paths: Collection[str],
+        hosts: Collection[str] | None,
+        write_s: float,
+        polled: str | None = None,
+    ) -> None:
         self._app = app
+        self._polled = polled
         self._write_s = write_s
         self._paths = frozenset(paths)
         self._hosts = None if hosts is None else frozenset(hosts)
@@ -78,7 +90,9 @@ class Doorway:
         finally:
             path = scope["path"] if scope["path"] in self._paths else "(other)"
             method = scope["method"] if scope["method"] in ("GET", "HEAD", "POST") else "(other)"
-            LOGGER.info("%s %s %d %.1f ms %s", method, path, status, (time.monotonic() - began) * 1000, name)
+            is_polled = self._polled is not None and scope["path"].startswith(self._polled)
+            level = logging.DEBUG if is_polled and method == "GET" and status < 400 else logging.INFO
+            LOGGER.log(level, "%s %s %d %.1f ms %s", method, path, status, (time.monotonic() - began) * 1000, name)
 
     def _is_known(self, host: str | None) -> bool:
         if self._hosts is None:

@@ -55,15 +55,21 @@ function wishCard(index) {
   return make("li", "", link);
 }
 
+let cardsOf = "";
+
 function showWishes() {
+  byId("wish-moves").hidden = byId("legend").hidden = byId("strip-note").hidden = current().steps === 0;
   const shown = strongest().slice(0, MOST_CARDS).sort((a, b) => a - b);
+  const name = JSON.stringify([state.request, shown, current().wishes.length]);
+  /* Cards that are the same stay, and so does the focus in them. */
+  if (name === cardsOf) return;
+  cardsOf = name;
+  showLede();
   const cards = shown.map(wishCard);
   const left = current().wishes.length - shown.length;
   if (left > 0) cards.push(make("li", "more", `and ${left.toLocaleString("en")} more: press `, make("kbd", "", "n"), " to go from one to the next"));
   byId("wishes").replaceChildren(...cards);
   byId("wishes").hidden = cards.length === 0;
-  byId("wish-moves").hidden = current().steps === 0;
-  byId("legend").hidden = byId("strip-note").hidden = current().steps === 0;
 }
 
 function markCards() {

@@ -36,7 +36,9 @@ function showAdded() {
   showStrip();
   showEnd();
   if (byId("messages").childElementCount === 0) showSources();
-  go(follows ? pieces().length - 1 : state.at);
+  /* Whoever looks at one step keeps what he sees as it is, where he has scrolled to. */
+  if (follows) go(pieces().length - 1);
+  else showMoves();
 }
 
 async function poll() {

@@ -2,16 +2,21 @@
 const TWO_COLUMNS_PX = 832;
 
 function go(index) {
-  const last = pieces().length - 1;
-  state.at = Math.min(Math.max(index, 0), Math.max(last, 0));
-  byId("back").disabled = state.at <= 0;
-  byId("on").disabled = state.at >= last;
-  byId("wish-back").disabled = wishFrom(state.at, -1) === null;
-  byId("wish-on").disabled = wishFrom(state.at, 1) === null;
+  state.at = Math.min(Math.max(index, 0), Math.max(pieces().length - 1, 0));
   showStep();
-  showNeedle();
   showObject();
   markText();
+  showMoves();
+}
+
+function showMoves() {
+  const all = pieces();
+  byId("where").textContent = all.length ? `${unit()} ${state.at + 1} of ${all.length}` : "Nothing yet";
+  byId("back").disabled = state.at <= 0;
+  byId("on").disabled = state.at >= all.length - 1;
+  byId("wish-back").disabled = wishFrom(state.at, -1) === null;
+  byId("wish-on").disabled = wishFrom(state.at, 1) === null;
+  showNeedle();
   markCards();
 }
 
@@ -95,7 +100,6 @@ window.addEventListener("resize", () => {
 function showHead() {
   byId("headline").textContent = headline();
   document.title = `${headline()} · ${harmless((trace.contract || {}).name || "")}`;
-  showLede();
   showWishes();
   showAbout();
   showRequests();

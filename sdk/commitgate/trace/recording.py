@@ -25,6 +25,7 @@ from commitgate.telemetry.observer import CallBegan, CallEnded, RequestBegan, Wa
 from commitgate.trace.growth import Growth
 from commitgate.trace.receipt_facts import layer_facts, receipt_facts
 from commitgate.trace.trace import Trace, TracePiece, TraceRequest
+from commitgate.trace.wishes import is_illegal_wish
 
 _PIECE_BYTES: Final = 600
 """About what a piece takes beside its texts."""
@@ -76,6 +77,9 @@ class Recording:
     Attributes:
         size_bytes: about how much memory it takes.
         version: counts what was added.
+        steps: how many of its pieces are steps.
+        wishes: at how many of them the model wanted something illegal.
+        least_mass: the least legal mass of a piece; None where none is known.
     """
 
     def __init__(self, call: CallBegan, keeper: Keeper, *, started_at: float, kind: str) -> None:
@@ -93,11 +97,13 @@ class Recording:
         self._pieces = 0
         self.size_bytes = 0
         self.version = 0
+        self.steps = self.wishes = 0
+        self.least_mass: float | None = None
 
     @property
-    def call_id(self) -> str:
-        """Return what names the call."""
-        return self._head.call_id
+    def head(self) -> Trace:
+        """Return what was recorded so far, without the requests: that costs the same however long they are."""
+        return self._head
 
     @property
     def trace(self) -> Trace:
@@ -213,7 +219,16 @@ class Recording:
         request.pieces.append(replace(piece, text_bytes=request.text_bytes))
         if piece.kind not in ("thought", "mark"):
             request.text_bytes += len(piece.data)
+        self._count(piece)
         self._tell()
+
+    def _count(self, piece: TracePiece) -> None:
+        if piece.step is not None:
+            self.steps += 1
+            self.wishes += is_illegal_wish(piece.step)
+        mass = piece.legal_mass
+        if mass is not None:
+            self.least_mass = mass if self.least_mass is None else min(self.least_mass, mass)
 
     def _grow(self, size_bytes: int) -> bool:
         if not self._keeper.has_room(self, size_bytes):

@@ -1,4 +1,5 @@
 "use strict";
+const unit = () => (current().steps ? "Step" : "Piece");
 const token = (text) => make("code", "token", text);
 const written = (piece) => (piece.text ? shortened(harmless(piece.text.replaceAll("\n", "⏎")).replaceAll(" ", "␣"), 400) : spelled(piece.data) || "");
 const wanted = (choice) => spelled(choice[1]) ?? "to end, or a special token";
@@ -79,9 +80,7 @@ function showChoices(step) {
 function showStep() {
   const all = pieces();
   const piece = all[state.at];
-  const unit = current().steps ? "Step" : "Piece";
-  byId("where").textContent = piece ? `${unit} ${state.at + 1} of ${all.length}` : "Nothing yet";
-  byId("step-title").textContent = piece ? `${unit} ${state.at + 1}` : "This step";
+  byId("step-title").textContent = piece ? `${unit()} ${state.at + 1}` : "This step";
   byId("step-panel").hidden = !piece;
   if (!piece) return;
   const step = piece.step;

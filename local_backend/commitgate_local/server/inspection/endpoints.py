@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, cast
 
+from anyio.to_thread import run_sync
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from commitgate.json_value import JsonObject
 from commitgate.trace import LivePage, Recording, TraceRecorder
 from commitgate_local.server.authorization import BearerToken
 from commitgate_local.server.inspection import views
@@ -60,6 +61,9 @@ def begin_inspection(
 PATHS: Final = (views.INSPECT_PATH, views.LOGIN_PATH, views.LOGOUT_PATH, views.RECENT_PATH)
 """Paths without a name in them, which may stand in a log."""
 
+POLLED: Final = f"{views.INSPECT_PATH}/"
+"""What the paths begin with that open pages ask for again and again."""
+
 
 def inspect_routes(inspection: Inspection, limits: ServerLimits) -> list[Route]:
     """Return the routes.
@@ -78,17 +82,19 @@ def inspect_routes(inspection: Inspection, limits: ServerLimits) -> list[Route]:
     async def answer(request: Request) -> Response:
         if not _allowed(inspection, request):
             return RedirectResponse(views.LOGIN_PATH, status_code=303)
-        return _page(views.answer_page(_recording(inspection, request)))
+        # A trace does not change; a long one takes a while to be written, which no other answer should wait for.
+        return _page(await run_sync(views.answer_page, _recording(inspection, request).trace))
 
     async def recent(request: Request) -> Response:
         _check(inspection, request)
-        return _json(views.recent(inspection.recorder))
+        data = json.dumps(views.recent(inspection.recorder), separators=(",", ":"), allow_nan=False)
+        return Response(data, media_type=JSON_TYPE)
 
-    async def trace(request: Request) -> Response:
+    async def added(request: Request) -> Response:
         _check(inspection, request)
-        recording = _recording(inspection, request)
+        trace = _recording(inspection, request).trace
         numbers = {name: _number(request, name) for name in ("request", "piece")}
-        return _json(views.added(recording, **numbers))
+        return Response(await run_sync(partial(views.added, trace, **numbers)), media_type=JSON_TYPE)
 
     async def login_page(request: Request) -> Response:
         del request
@@ -123,7 +129,7 @@ def inspect_routes(inspection: Inspection, limits: ServerLimits) -> list[Route]:
         (views.LOGOUT_PATH, "POST", log_out),
         (views.RECENT_PATH, "GET", recent),
         (f"{views.ANSWERS_PATH}/{{name}}", "GET", answer),
-        (f"{views.ANSWERS_PATH}/{{name}}/trace", "GET", trace),
+        (f"{views.ANSWERS_PATH}/{{name}}/trace", "GET", added),
     )
     return [Route(path, reply, methods=[method]) for path, method, reply in answers]
 
@@ -183,8 +189,4 @@ def _page(page: LivePage) -> Response:
     return Response(page.html, media_type="text/html", headers={"Content-Security-Policy": policy})
 
 
-def _json(data: JsonObject) -> Response:
-    return Response(json.dumps(data, separators=(",", ":"), allow_nan=False), media_type=JSON_TYPE)
-
-
-__all__ = ["PATHS", "Inspection", "begin_inspection", "inspect_routes"]
+__all__ = ["PATHS", "POLLED", "Inspection", "begin_inspection", "inspect_routes"]

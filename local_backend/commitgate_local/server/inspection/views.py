@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Final
 
-from commitgate.json_value import JsonObject, JsonValue
+from commitgate.json_value import JsonObject
 from commitgate.page import Asset, page_policy, standalone_page
-from commitgate.trace import LivePage, Recording, TraceRecorder, is_illegal_wish, live_trace_page, trace_data
+from commitgate.trace import LivePage, Recording, Trace, TraceRecorder, live_trace_page, trace_data
 
 INSPECT_PATH: Final = "/inspect"
 LOGIN_PATH: Final = "/inspect/login"
@@ -24,7 +25,7 @@ def recent(recorder: TraceRecorder) -> JsonObject:
 
 def found(recorder: TraceRecorder, name: str) -> Recording | None:
     """Return who recorded an answer; None where it is not kept."""
-    return next((each for each in recorder.recordings if each.call_id == name), None)
+    return next((each for each in recorder.recordings if each.head.call_id == name), None)
 
 
 def list_page(recorder: TraceRecorder) -> LivePage:
@@ -38,33 +39,31 @@ def login_page(*, takes_token: bool) -> LivePage:
     return _page("Log in to look at answers", "login", {"home": INSPECT_PATH, "takes_token": takes_token})
 
 
-def answer_page(recording: Recording) -> LivePage:
-    """Return the page of one answer. It holds the prompt and the answer."""
-    source = f"{ANSWERS_PATH}/{recording.call_id}/trace"
-    return live_trace_page(recording.trace, source=source, home=INSPECT_PATH)
+def answer_page(trace: Trace) -> LivePage:
+    """Return the page of one answer. It holds the prompt and the answer, and takes time for its length."""
+    source = f"{ANSWERS_PATH}/{trace.call_id}/trace"
+    return live_trace_page(trace, source=source, home=INSPECT_PATH)
 
 
-def added(recording: Recording, *, request: int, piece: int) -> JsonObject:
-    """Return what was recorded beyond so many requests, and so many pieces of the last of these."""
-    return trace_data(recording.trace, from_request=request, from_piece=piece)
+def added(trace: Trace, *, request: int, piece: int) -> bytes:
+    """Return as JSON what was recorded beyond so many requests, and so many pieces of the last of these."""
+    data = trace_data(trace, from_request=request, from_piece=piece)
+    return json.dumps(data, separators=(",", ":"), allow_nan=False).encode()
 
 
 def _line(recording: Recording) -> JsonObject:
-    trace = recording.trace
-    pieces = [piece for request in trace.requests for piece in request.pieces]
-    masses = [piece.legal_mass for piece in pieces if piece.legal_mass is not None]
-    line: dict[str, JsonValue] = {
-        "id": trace.call_id,
-        "model": trace.model,
-        "contract": trace.contract_name,
-        "started_at": trace.started_at,
-        "outcome": trace.outcome,
-        "total_s": trace.total_s if trace.is_over else None,
-        "steps": sum(piece.step is not None for piece in pieces),
-        "wishes": sum(piece.step is not None and is_illegal_wish(piece.step) for piece in pieces),
-        "least_mass": min(masses, default=None),
+    head = recording.head
+    return {
+        "id": head.call_id,
+        "model": head.model,
+        "contract": head.contract_name,
+        "started_at": head.started_at,
+        "outcome": head.outcome,
+        "total_s": head.total_s if head.is_over else None,
+        "steps": recording.steps,
+        "wishes": recording.wishes,
+        "least_mass": recording.least_mass,
     }
-    return line
 
 
 def _page(title: str, name: str, data: JsonObject) -> LivePage:
