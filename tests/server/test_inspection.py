@@ -134,6 +134,20 @@ async def test_link_works_once_and_sets_a_cookie_for_these_pages_alone() -> None
         assert (await client.get("/inspect")).status_code == (await other.get("/inspect")).status_code == 200
 
 
+async def test_code_works_once_also_where_nobody_is_told_of_a_further_one() -> None:
+    access = InspectAccess(token=None, clock=lambda: 0.0)
+    code = access.new_code()
+    assert access.log_in(code=code) is not None
+    assert access.log_in(code=code) is None
+
+
+async def test_new_code_ends_the_one_before_it() -> None:
+    access = InspectAccess(token=None, clock=lambda: 0.0)
+    first, second = access.new_code(), access.new_code()
+    assert access.log_in(code=first) is None
+    assert access.log_in(code=second) is not None
+
+
 @pytest.mark.parametrize(
     "secret", [{}, {"code": ""}, {"code": "x"}, {"token": ""}, {"token": "wrong-token"}, {"code": 7}]
 )

@@ -80,6 +80,8 @@ def test_answer_without_a_wish_says_so(browser: Any, tmp_path: Path) -> None:
     assert text_of(browser, "headline") == "At each of 3 steps the model's own first choice was allowed."
     assert text_of(browser, "where") == "Step 1 of 3"
     assert not browser.find_element("id", "wish-on").is_enabled()
+    for name in ("requests", "live", "wishes", "no-layers"):
+        assert not browser.find_element("id", name).is_displayed(), name
 
 
 def test_keys_lead_from_wish_to_wish_and_through_the_steps(browser: Any, tmp_path: Path) -> None:
@@ -137,7 +139,12 @@ def test_everything_is_reached_by_tab_and_shows_its_focus(browser: Any, tmp_path
 
 
 def test_pointer_on_the_strip_finds_a_wish_that_is_a_few_pixels_wide(browser: Any, tmp_path: Path) -> None:
-    open_page(browser, kept(tmp_path, long_trace(900, wish_at=(450,))), 320)
+    trace = long_trace(900, wish_at=(450,))
+    (request,) = trace.requests
+    # Beside it stands a step with less legal mass, which is no wish.
+    pieces = list(request.pieces)
+    pieces[451] = replace(pieces[451], legal_mass=0.01, step=replace(pieces[451].step, legal_mass=0.01))  # type: ignore[arg-type]
+    open_page(browser, kept(tmp_path, replace(trace, requests=(replace(request, pieces=tuple(pieces)),))), 320)
     press(browser, Keys.HOME)
     mark = browser.find_element("css selector", "#marks i")
     strip = browser.find_element("id", "strip")
@@ -232,6 +239,9 @@ def test_huge_texts_and_many_lines_neither_overflow_nor_freeze(browser: Any, tmp
     trace = replace(long_trace(0), requests=(TraceRequest(number=1, at_s=0.0, pieces=(piece,)),))
     open_page(browser, kept(tmp_path, trace), 320)
     assert overflow(browser) <= 0
+    for name in ("object", "text"):
+        box = browser.find_element("id", name)
+        assert browser.execute_script("return arguments[0].scrollWidth - arguments[0].clientWidth", box) <= 0, name
     assert "196,000 more" in browser.find_element("id", "text").get_attribute("textContent")
     assert "more than fits here" in browser.find_element("id", "object").get_attribute("textContent")
     assert complaints(browser) == []
