@@ -42,6 +42,7 @@ def test_help_says_how_it_is_used(program: str) -> None:
         ("refund/agent.py", [str(EXAMPLES), "no-such-mail"]),
         ("refund/refunds.py", ["no-such-folder"]),
         ("ticket/run.py", ["no-such-folder"]),
+        ("ticket_evaluation/some_tickets.py", ["0"]),
     ],
 )
 def test_wrong_words_end_with_one_line(program: str, words: list[str]) -> None:

@@ -6,9 +6,8 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from preview.preview_reading import unhurried
 from tracing.traces import long_trace
 
 from commitgate.errors import TraceError
@@ -35,6 +34,10 @@ VALUES = st.recursive(
 def test_kept_trace_comes_back_as_it_was() -> None:
     trace = long_trace(5, wish_at=(2,), tool="t", effect="e", ledger_state="committed", is_replayed=True, is_cut=True)
     assert load_trace(dump_trace(trace)) == trace
+
+
+# A busy machine draws examples slowly.
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @unhurried
