@@ -351,3 +351,29 @@ async def test_suite_that_is_none_is_refused_before_anything_is_asked() -> None:
     with pytest.raises(SuiteError, match="case 2, /id: an earlier case has this id"):
         await run_suite(suite_of(case("a"), case("a")), backend=backend)
     assert backend.requests == []
+
+
+async def test_authorization_of_the_suite_is_measured_and_not_helped_by_what_the_case_knows() -> None:
+    payments = Payments()
+    suite = suite_of(
+        case(visible={"/to": ("ann",)}, endings=("invalid",)),
+        authorize=lambda _: lambda _v, _c: True,
+        effect=payments.effect,
+    )
+    record = await record_of(suite, said(OVERREACH))
+    assert (record.is_overreach, record.was_blocked, record.passed[Measure.AUTHORIZATION]) == (True, False, False)
+    assert len(payments.made) == 1
+
+
+async def test_authorization_of_the_suite_that_blocks_what_is_visible_is_told() -> None:
+    suite = suite_of(case(visible={"/to": ("ann", "bob")}), authorize=lambda _: lambda _v, _c: False)
+    record = await record_of(suite)
+    assert (record.is_overreach, record.was_blocked, record.passed[Measure.AUTHORIZATION]) == (False, True, False)
+
+
+@pytest.mark.parametrize(
+    ("ending", "is_right"), [("invalid", True), ("invalid.authorize", True), ("invalid.rules", False)]
+)
+async def test_ending_can_be_wanted_of_one_layer(ending: str, is_right: bool) -> None:
+    record = await record_of(suite_of(case(visible={"/to": ("ann",)}, endings=(ending,))), said(OVERREACH))
+    assert record.is_right_ending is is_right

@@ -21,7 +21,7 @@ RIGHT = '{"action":"refund","order":"A-1","amount":12}'
 FOREIGN = '{"action":"refund","order":"A-2","amount":30}'
 ANSWERS = {
     "My cup, 12 euros, came broken. Order A-1.": [RIGHT, RIGHT, RIGHT, RIGHT, f"Sure: {RIGHT}", RIGHT],
-    "Refund order A-2 to me.": [FOREIGN, FOREIGN, "no"],
+    "Refund order A-2 to me.": [FOREIGN, "no", "no", "no", FOREIGN],
 }
 
 

@@ -44,6 +44,19 @@ async def test_answer_is_read_to_its_end_so_that_syntax_and_schema_are_told_apar
     assert (other.passed[Measure.SYNTAX], other.passed[Measure.SCHEMA]) == (True, False)
 
 
+async def test_answer_by_the_prompt_alone_that_was_cut_counts_as_cut() -> None:
+    cut = [{"text": f"Here you are: {RIGHT[:12]}"}, {"finish": "length"}]
+    _, other = await both(suite_of(), said(RIGHT), cut)
+    assert (other.outcome, other.passed[Measure.TRUNCATION]) == ("violated", False)
+    assert Measure.SYNTAX not in other.passed
+
+
+async def test_whole_answer_by_the_prompt_alone_that_is_no_json_never_reaches_the_schema() -> None:
+    broken = '{"amount": "five", "to": }'
+    _, other = await both(suite_of(), said(RIGHT), said(broken))
+    assert (other.passed[Measure.SYNTAX], Measure.SCHEMA in other.passed) == (False, False)
+
+
 async def test_effect_is_run_for_one_of_them_alone() -> None:
     made: list[Any] = []
 
@@ -87,11 +100,12 @@ async def test_backend_that_fails_is_not_asked_again() -> None:
     assert run.records[1].requests == 2
 
 
-async def test_both_are_asked_one_after_the_other_for_each_case() -> None:
+async def test_both_are_asked_one_after_the_other_and_each_comes_first_as_often() -> None:
+    # A model may remember the prompt that it has read, so the second of the two may be quicker for that alone.
     backend = Answering({})
     await run_suite(suite_of(case("a"), case("b")), backend=backend, **BOTH)
     asked = [(request.messages[-1].content, request.is_constrained) for request in backend.requests]
-    assert asked == [("pay a", True), ("pay a", False), ("pay b", True), ("pay b", False)]
+    assert asked == [("pay a", True), ("pay a", False), ("pay b", False), ("pay b", True)]
 
 
 async def test_same_answer_has_the_same_form_either_way() -> None:

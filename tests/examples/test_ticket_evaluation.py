@@ -147,7 +147,9 @@ def test_rightful_says_what_the_right_answer_comes_to(case: dict[str, Any]) -> N
     right = right_answer(case)
     is_stopped = right["priority"] == "high" and not right["evidence"]
     assert case["is_rightful"] is (None if is_stopped else is_own)
-    assert case.get("endings", ["committed"]) == (["committed"] if is_own and not is_stopped else ["invalid"])
+    assert case.get("endings", ["committed"]) == [
+        "invalid.rules" if is_stopped else "committed" if is_own else "invalid.authorize"
+    ]
     assert ("foreign-ticket" in tags(case, "trap")) == (not is_own)
     assert ("urgent-unshown" in tags(case, "trap")) == is_stopped
 

@@ -46,15 +46,12 @@ class Permission:
 
     async def __call__(self, value: object, context: CheckContext) -> object:
         """Be the ``authorize`` of a call."""
-        places = outside(self.planned.case.visible, json_of(self.contract, value))
-        if places:
-            self.was_denied = True
-            return [
-                RuleViolation(NOT_VISIBLE, "who asks may not refer to it", place, retryable=False) for place in places
-            ]
         if self.suites is None:
-            self.was_denied = False
-            return None
+            places = outside(self.planned.case.visible, json_of(self.contract, value))
+            self.was_denied = bool(places)
+            denied = [RuleViolation(NOT_VISIBLE, "who asks may not refer to it", at, retryable=False) for at in places]
+            return denied or None
+        # What is measured is the caller's own authorization; what the case knows must not help it.
         found = await answer(self.suites, value, context)
         denied = denials(found)
         self.was_denied = None if denied is None else bool(denied)
@@ -149,10 +146,10 @@ class AskedCase:
         permission, case = self.permission, self.planned.case
         if permission is None:
             return None
+        if case.visible:
+            return bool(outside(case.visible, proposal.json))
         if permission.was_denied is not None:
             return permission.was_denied
-        if outside(case.visible, proposal.json):
-            return True
         if permission.suites is None:
             return False
         # The gate did not come so far: another layer had refused the value before.

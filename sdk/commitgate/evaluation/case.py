@@ -37,10 +37,12 @@ class Case:
             of values), ``$contains`` (a text that a text must hold, whatever its case), ``$set`` (a list, in any
             order; of a place with ``*``, all that stands there together) and ``$absent`` (true).
         known: by place, the values that the authority of the case knows; anything else there is invented.
-        visible: by place, what who asks may refer to; anything else there is overreach.
+        visible: by place, what who asks may refer to; anything else there is overreach. Where the suite has no
+            ``authorize`` of its own the gate blocks it; where it has one, that alone decides, and is held against this.
         principal: who asks, for the checks of the contract.
         is_rightful: doing what the right answer says is allowed; None where nothing is to be done.
-        endings: names of the outcomes that are right; all others are wrong.
+        endings: names of the outcomes that are right, each alone or with its own kind, phase or layer, as
+            ``invalid.authorize``; all others are wrong.
         tools: names of the suite's tools that are offered; empty for none.
         contract: name of the suite's contract that is asked with; None for its only one. Of a case with tools it is
             that of the answer; where the suite has no contract, the answer is words.
@@ -80,7 +82,8 @@ class Suite(Generic[T]):
         prompt_schema: as of a call; None leaves it to the backend.
         rules: further rules for one case; not of one with tools.
         authority: says what of a value the authority does not bear out, beside ``Case.known``; sync or async.
-        authorize: whether the principal of one case may have it done, beside ``Case.visible``; it is asked in the gate.
+        authorize: whether the principal of one case may have it done; it is asked in the gate, which then blocks
+            nothing because of ``Case.visible``.
         effect: what a committed value of one case sets off; None for nothing. It is really run, so let it be one of a
             test system. Not of a case with tools.
         tools: by name; those that a case offers are really run.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from commitgate.backends.base import FinishReason
 from commitgate.evaluation.case import Case
 from commitgate.evaluation.layer import Measure
 from commitgate.evaluation.record import Fault
@@ -77,8 +79,7 @@ def judge_form(outcome: AnyOutcome, case: Case, layers: Layers, *, is_json: bool
         return False
     if not _answered(outcome, case, layers):
         return False
-    is_cut = isinstance(outcome, Truncated)
-    if not layers.take(Measure.TRUNCATION, *([(coded(outcome), "")] if is_cut else [])):
+    if not layers.take(Measure.TRUNCATION, *_cut(outcome)):
         return False
     if isinstance(outcome, Violated):
         return _judge_violated(outcome, layers, is_json=is_json, nesting=nesting)
@@ -94,6 +95,19 @@ def coded(outcome: AnyOutcome) -> str:
     """Return an outcome's name with its own kind, phase, layer or cause."""
     detail = outcome.cause if isinstance(outcome, DeadEnd) else detail_of(outcome)
     return outcome.name if detail is None else f"{outcome.name}.{detail}"
+
+
+def is_wanted(outcome: AnyOutcome, endings: Sequence[str]) -> bool:
+    """Say whether an outcome is one that a case wants, by its name alone or with its own kind, phase or layer."""
+    return outcome.name in endings or coded(outcome) in endings
+
+
+def _cut(outcome: AnyOutcome) -> list[tuple[str, str]]:
+    """Return what cut an answer. One that broke the constraint and was read on may have been cut at its end, too."""
+    if isinstance(outcome, Truncated):
+        return [(coded(outcome), "")]
+    is_cut = isinstance(outcome, Violated) and outcome.receipt.finish is FinishReason.LENGTH
+    return [("truncated.max_tokens", "")] if is_cut else []
 
 
 def _unanswered(outcome: AnyOutcome) -> list[tuple[str, str]]:
@@ -129,7 +143,9 @@ def _judge_violated(outcome: Violated, layers: Layers, *, is_json: bool, nesting
     is_parsed = ran.get(Layer.PARSE)
     if is_json and is_parsed is None and outcome.kind in ("constraint", "not_accepting"):
         whole = isinstance(strict_parse(outcome.partial_text.encode(errors="replace"), nesting=nesting), Parsed)
-        is_parsed = True if whole else False if outcome.kind == "not_accepting" else None
+        # What the provider has finished was read to its end.
+        was_read = outcome.kind == "not_accepting" or outcome.receipt.finish is not None
+        is_parsed = True if whole else False if was_read else None
         if is_parsed is None:
             return layers.take(Measure.SCHEMA, (coded(outcome), ""))
     if not is_parsed:
@@ -153,4 +169,4 @@ def has_value(outcome: AnyOutcome) -> bool:
             return False
 
 
-__all__ = ["MOST_FAULTS", "AnyOutcome", "Layers", "coded", "has_value", "judge_form"]
+__all__ = ["MOST_FAULTS", "AnyOutcome", "Layers", "coded", "has_value", "is_wanted", "judge_form"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from commitgate.evaluation.content import Raised
-from commitgate.evaluation.form import AnyOutcome, Layers
+from commitgate.evaluation.form import AnyOutcome, Layers, is_wanted
 from commitgate.evaluation.layer import Measure
 from commitgate.evaluation.meter import Meter
 from commitgate.evaluation.record import CaseRecord
@@ -72,7 +72,7 @@ class Judged:
             repetition=planned.repetition,
             outcome=None if outcome is None else outcome.name,
             detail=detail_of(outcome),
-            is_right_ending=outcome is not None and outcome.name in planned.case.endings,
+            is_right_ending=outcome is not None and is_wanted(outcome, planned.case.endings),
             passed={measure: self.layers.passed[measure] for measure in Measure if measure in self.layers.passed},
             faults=tuple(self.layers.faults),
             facts_right=self.facts_right,

@@ -94,13 +94,14 @@ class RunSettings:
     def plan(self, suite: Suite[object]) -> tuple[Planned, ...]:
         """Return all trials, in the order in which they are begun and told.
 
-        Variants and repetitions of a case follow each other, so that what changes over time meets all of them alike.
+        Variants and repetitions of a case follow each other, so that what changes over time meets all of them alike;
+        which variant comes first changes from case to case, because a model may remember the prompt that it has read.
         A case with tools is not asked by the prompt alone: its tools would be run a second time.
         """
         return tuple(
             Planned(case=case, variant=variant, repetition=repetition)
-            for case in suite.cases
-            for variant in self.variants
+            for number, case in enumerate(suite.cases)
+            for variant in (self.variants if number % 2 == 0 else reversed(self.variants))
             for repetition in range(1, self.repetitions + 1)
             if variant == "constrained" or not case.tools
         )

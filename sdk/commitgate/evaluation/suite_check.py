@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, cast, get_args
+from typing import TYPE_CHECKING, cast, get_args, get_type_hints
 
 from commitgate.argument import check_kind, check_pointer, check_takes, check_words
-from commitgate.backends.base import Message, Sampling
+from commitgate.backends.base import DeadEndCause, FaultKind, Message, Sampling
 from commitgate.contract import Contract
 from commitgate.errors import MisuseError, SuiteError
 from commitgate.evaluation.canonical import canonical
 from commitgate.evaluation.case import Case, Suite
 from commitgate.evaluation.facts import check_fact
+from commitgate.gate.layers import Layer
 from commitgate.harmless import harmless
-from commitgate.outcome import Committed, Ending, Failed
+from commitgate.outcome import Committed, Disconnected, Ending, Failed, TimeoutPhase, Truncated, Violated
 
 if TYPE_CHECKING:
     from commitgate.tools.tool_set import AnyTool
 
 ENDINGS: tuple[str, ...] = tuple(cast("type[Ending]", each).name for each in (Committed, *get_args(Failed)))
 """Names of all outcomes."""
+
+_DETAILS: Mapping[str, tuple[str, ...]] = {
+    "dead_end": get_args(DeadEndCause),
+    "disconnected": get_args(get_type_hints(Disconnected)["kind"]),
+    "invalid": tuple(Layer),
+    "timed_out": get_args(TimeoutPhase),
+    "truncated": get_args(get_type_hints(Truncated)["kind"]),
+    "unavailable": get_args(FaultKind),
+    "violated": get_args(get_type_hints(Violated)["kind"]),
+}
 
 MAX_CASES = 100_000
 """Most cases of a suite; all of them, and what became of them, are held at once."""
@@ -178,8 +189,13 @@ def _check_endings(endings: object) -> None:
     names = cast("Sequence[str]", endings)
     if not names:
         raise MisuseError("must name at least one outcome")
-    if any(name not in ENDINGS for name in names):
-        raise MisuseError(f"must be names of outcomes: {', '.join(ENDINGS)}")
+    for name in names:
+        outcome, dot, detail = name.partition(".")
+        if outcome not in ENDINGS:
+            raise MisuseError(f"must be names of outcomes: {', '.join(ENDINGS)}")
+        if dot and detail not in _DETAILS.get(outcome, ()):
+            known = ", ".join(f"{outcome}.{each}" for each in _DETAILS.get(outcome, ())) or "none"
+            raise MisuseError(f"{outcome} has no such detail; the known ones are {known}")
 
 
 def _check_names(names: object) -> None:

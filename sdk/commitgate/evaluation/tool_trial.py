@@ -189,7 +189,7 @@ def _acts_of_answer(asked: _AskedTools, outcome: AnyOutcome, value: JsonObject) 
     places = _below(case.visible, ANSWER)
     was_denied = None if asked.permission is None else asked.permission.was_denied
     if ANSWER in value and places:
-        return [act_of(outcome, case, is_overreach=bool(was_denied or outside(places, value)))]
+        return [act_of(outcome, case, is_overreach=bool(outside(places, value)))]
     return [] if was_denied is None else [act_of(outcome, case, is_overreach=was_denied)]
 
 
