@@ -8,7 +8,6 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
-import anyio
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
@@ -196,8 +195,3 @@ async def run_all(telemetry: Telemetry, do: Callable[[Ending, Client], Awaitable
     for each in ENDINGS:
         async with client_of(each.script, telemetry.observers) as client:
             await (each.run(client) if do is None else do(each, client))
-
-
-async def settled() -> None:
-    """Let everything that is ready have its turn."""
-    await anyio.wait_all_tasks_blocked()
