@@ -290,3 +290,14 @@ def test_both_faces_take_the_same_arguments(kind: type[object], blocking: type[o
     assert list(found.parameters.values()) == list(wanted.parameters.values())
     if name not in ("items", "latest"):
         assert found.return_annotation == wanted.return_annotation
+
+
+def test_observers_are_told_of_blocking_calls() -> None:
+    from commitgate.trace import TraceRecorder
+
+    recorder = TraceRecorder()
+    backend = ScriptedBackend([{"text": '{"n": 12}'}, {"finish": "stop"}])
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    with Client(backends={"script": backend}, observers=[recorder]) as client:
+        client.generate_structured("script/m", schema, prompt="How many?")
+    assert [trace.outcome for trace in recorder.traces] == ["committed"]

@@ -28,6 +28,7 @@ from commitgate.sync.bridge import Bridge
 from commitgate.sync.connections import WithConnections
 from commitgate.sync.structured_run import StructuredRun
 from commitgate.sync.tools_face import ToolsFace
+from commitgate.telemetry.observer import Observer
 from commitgate.timeouts import DEFAULT_LEASE_S, Timeouts
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class Client(ToolsFace):
         reviewed: digests of the contracts that somebody reviewed: each a contract's ``full_digest`` or a template's
             ``digest``. Then what has an effect, or a contract of ``Risk.EFFECT``, must use one of them; everything else
             raises ``ReviewedContractError`` before anything is sent or written. None asks for no review.
+        observers: who is told how calls go; called in the thread of the event loop behind this client.
 
     Raises:
         MisuseError: an argument is none of these.
@@ -67,9 +69,15 @@ class Client(ToolsFace):
         retry_budget: RetryBudget | None = None,
         lease_s: float = DEFAULT_LEASE_S,
         reviewed: Iterable[str] | None = None,
+        observers: Iterable[Observer] = (),
     ) -> None:
         self._client = asynchronous.Client(
-            backends=backends, ledger=ledger, retry_budget=retry_budget, lease_s=lease_s, reviewed=reviewed
+            backends=backends,
+            ledger=ledger,
+            retry_budget=retry_budget,
+            lease_s=lease_s,
+            reviewed=reviewed,
+            observers=observers,
         )
         self._bridge = Bridge(WithConnections(self._client, (backends or {}).values()), "client")
 
